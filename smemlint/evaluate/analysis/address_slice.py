@@ -279,7 +279,7 @@ class Slice:
         """The names in expressions matter; `numbers`: floating-point ones too, for they may become an
         index."""
         for e in expressions:
-            names = {n.id for n in walk(e) if isinstance(n, Name)}
+            names = names_in(e)
             self.relevant |= names if numbers else names - self.names.numbers
 
     def _skip(self, s: Stmt, facts: Facts) -> None:

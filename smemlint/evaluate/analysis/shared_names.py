@@ -33,7 +33,7 @@ from smemlint.ir import (
     UnknownExpr,
     Var,
 )
-from smemlint.ir.walk import children, walk
+from smemlint.ir.walk import children, names_in, walk
 
 
 class SharedNames:
@@ -124,11 +124,9 @@ class SharedNames:
         if isinstance(e, Call) and any(s is None or s.gives_memory for s in self._methods(e)):
             return True
         if isinstance(e, Call | Lambda | Construct | This | UnknownExpr):
-            return any(isinstance(n, Name) and n.id in self.shared for n in walk(e)) or isinstance(
-                e, Lambda | This
-            )
+            return not self.shared.isdisjoint(names_in(e)) or isinstance(e, Lambda | This)
         if isinstance(e, Unary) and e.op == "&":
-            return any(isinstance(n, Name) and n.id in self.shared for n in walk(e))
+            return not self.shared.isdisjoint(names_in(e))
         return any(self.mentions_shared(c) for c in children(e) if not isinstance(c, PointerTo | RecordRef))  # type: ignore[arg-type]
 
     def _follow_memory(self, nodes: Sequence[object]) -> None:

@@ -23,14 +23,14 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.expr import uncast
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import names_in, walk
 
 
 def countable(s: Loop) -> bool:
     """False where the loop is left in its middle, or a variable of its condition does not go in steps."""
     if s.condition is None or any(isinstance(x, Break) for x in _level(s.body)):
         return False
-    tested = {n.id for n in walk(s.condition) if isinstance(n, Name)}
+    tested = names_in(s.condition)
     sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign) and isinstance(n.target, Name)]
     changed = {n.target.id for n in sets if isinstance(n.target, Name)}
     steps = [n for n in walk((s.step, s.body)) if isinstance(n, Unary) and n.op in STEPS]
@@ -86,7 +86,7 @@ def _level(s: Stmt) -> Iterator[Stmt]:
 
 def _a_step(n: Assign, changed: set[str]) -> bool:
     """`i += n` or `i = i + n`, of an n that the loop leaves alone."""
-    if any(isinstance(x, Name) and x.id in changed for x in walk(n.value)):
+    if not names_in(n.value).isdisjoint(changed):
         return False
     if n.op != "=":
         return n.op in ("+=", "-=")

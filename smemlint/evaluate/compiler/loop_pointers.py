@@ -21,7 +21,7 @@ from smemlint.evaluate.compiler.vectorise import WIDEST
 from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
 from smemlint.ir import STEPS, Assign, Binary, Expr, Function, Member, Name, Unary
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import nodes_of, walk
+from smemlint.ir.walk import names_in, nodes_of
 
 ENOUGH = 32
 """Iterations after which an address that has always grown by as much does so in all of them."""
@@ -187,7 +187,7 @@ def _moved_on(f: Function) -> tuple[frozenset[str], frozenset[str]]:
 
 def _mentions(e: Expr, target: Expr) -> bool:
     root = root_of(target)
-    return any(isinstance(x, Name) and x.id == root for x in walk(e))
+    return root in names_in(e)
 
 
 def _root(e: Expr | None) -> str | None:

@@ -17,7 +17,7 @@ def forget(m: Machine, condition: Expr) -> None:
     known: `if (n == 512)` of an n that is known to be 64."""
     if m.frame.function is None:
         return
-    compared = {n.id for n in walk(condition) if isinstance(n, Name)}
+    compared = names_in(condition)
     for id in _made_of(m.frame.function, compared):
         o = m.frame.variables.get(id)
         for at, v in list(o.cells.items()) if o is not None else ():
@@ -25,7 +25,7 @@ def forget(m: Machine, condition: Expr) -> None:
                 o.cells[at] = m.unknowns.value(v.type, o.name, rank=3)  # type: ignore[union-attr]
 
 
-def _made_of(f: Function, ids: set[str]) -> set[str]:
+def _made_of(f: Function, ids: frozenset[str]) -> set[str]:
     """Ids of some variables of a function, and of those that are set to what is made of them."""
     found = set(ids)
     for _ in range(DEEPEST):

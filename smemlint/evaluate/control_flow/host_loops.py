@@ -6,13 +6,13 @@ from smemlint.evaluate.control_flow.masks import snapshot
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import same
 from smemlint.evaluate.values.objects import Snapshot
-from smemlint.ir import Loop, Name
-from smemlint.ir.walk import walk
+from smemlint.ir import Loop
+from smemlint.ir.walk import names_in
 
 
 def repeating(m: Machine, s: Loop, counter: str | None) -> Snapshot | None:
     """The state after an iteration that may be like all that follow; None where they can differ."""
-    if not m.host or counter is None or any(isinstance(n, Name) and n.id == counter for n in walk(s.body)):
+    if not m.host or counter is None or counter in names_in(s.body):
         return None
     return snapshot(m)
 

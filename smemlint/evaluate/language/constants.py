@@ -44,7 +44,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import INT, ULONG, is_reference
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import names_in
 
 
 def literal_value(m: Machine, e: Literal) -> Value:
@@ -86,7 +86,9 @@ def lambda_value(m: Machine, e: Lambda) -> Value:
         captured[var.id] = _made(m, var)
     copied = {n.id for n in e.copies}
     if e.copies_all:
-        copied |= _named(e) - {n.id for n in e.references} - {p.id for p in e.parameters} - captured.keys()
+        copied |= (
+            _named(e.body) - {n.id for n in e.references} - {p.id for p in e.parameters} - captured.keys()
+        )
     for id in sorted(copied):
         o = m.find(id)
         if o is not None and o.storage == "local" and id not in m.memory.globals:
@@ -99,11 +101,7 @@ def lambda_value(m: Machine, e: Lambda) -> Value:
     return Closure(e, m.frame, t, captured)
 
 
-def _names_in(e: Lambda) -> frozenset[str]:
-    return frozenset(n.id for n in walk(e.body) if isinstance(n, Name))
-
-
-_named = by_identity(_names_in)
+_named = by_identity(names_in)
 
 
 def _made(m: Machine, var: Var) -> Object:

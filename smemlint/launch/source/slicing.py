@@ -47,7 +47,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import nodes_of, walk
+from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.launch.source.reads import data_of, reads
 from smemlint.launch.source.receivers import made_to_call, methods_meant
 from smemlint.launch.source.settings import Settings
@@ -340,7 +340,7 @@ class HostSlice:
                 given.append((n.var.id, n.var.init))
             elif isinstance(n, Assign) and (root := _root(n.target)) is not None:
                 given.append((root, n.value))
-        named = {id(e): {x.id for x in walk(e) if isinstance(x, Name)} for _, e in given}
+        named = {id(e): names_in(e) for _, e in given}
         grew = True
         while grew:
             grew = False

@@ -44,7 +44,7 @@ from smemlint.ir import (
 from smemlint.ir.expr import STEPS
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import names_in, walk
 from smemlint.records import record
 
 TRIALS = 5
@@ -324,7 +324,7 @@ def _only_counts(m: Machine, s: Loop, changed: set[str]) -> bool:
     if isinstance(e, Unary) and isinstance(e.operand, Name):
         return changed <= {e.operand.id}
     if isinstance(e, Assign) and e.op in ("+=", "-=") and isinstance(e.target, Name):
-        invariant = not any(isinstance(n, Name) and n.id in changed for n in walk(e.value))
+        invariant = names_in(e.value).isdisjoint(changed)
         return changed <= {e.target.id} and invariant
     return not changed
 

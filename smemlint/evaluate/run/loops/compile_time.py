@@ -39,7 +39,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import LONG
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import names_in, walk
 
 _MOST = 4096
 """Iterations from which on the compiler keeps any loop as one."""
@@ -140,7 +140,7 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
 
 def _trips_by_formula(m: Machine, s: Loop, c: Binary) -> int | None:
     """Iterations of `for (u = 0; (1 << u) < 1024; u++)`: what is asked for is made of the counter."""
-    named = {n.id for n in walk(c.left) if isinstance(n, Name)}
+    named = names_in(c.left)
     counters = [id for id in named if _step(m, s, id) is not None]
     if len(counters) != 1 or not is_compile_time(m, c.right):
         return None
@@ -199,7 +199,7 @@ def _trips_by_distance(
 ) -> int | None:
     """Iterations of `for (p = first; p != last; p += k)` and of `for (i = 8 * w; i < 8 * w + 8; i++)`, where
     the compiler knows the distance though not where it begins."""
-    if step[0] not in ("+", "-") or set_by(s) & {n.id for n in walk(c.right) if isinstance(n, Name)}:
+    if step[0] not in ("+", "-") or set_by(s) & names_in(c.right):
         return None
     m.silent += 1  # what is read here is no access of the program
     try:
@@ -334,6 +334,4 @@ def begins_constant(m: Machine, init: Expr | None) -> bool:
     """Whether a variable begins with a constant, also within loops around that stay loops."""
     if init is None or not is_compile_time(m, init):
         return False
-    return not any(
-        isinstance(n, Name) and n.id in m.context.counters - m.context.constants for n in walk(init)
-    )
+    return names_in(init).isdisjoint(m.context.counters - m.context.constants)

@@ -12,7 +12,7 @@ from smemlint.evaluate.values.number import Int
 from smemlint.ir import Assign, Binary, Cast, Expr, Literal, Loop, Name, Unary
 from smemlint.ir.expr import STEPS
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import names_in, walk
 
 Ints = NDArray[np.int64]
 _MOST = 1 << 40
@@ -31,7 +31,7 @@ def iterations_left(m: Machine, s: Loop, *, alike: bool = False) -> int | None:
         return None
     counter = c.left.id
     set_there = set_by(s)
-    if counter in set_there or set_there & {n.id for n in walk(c.right) if isinstance(n, Name)}:
+    if counter in set_there or set_there & names_in(c.right):
         return None
     m.silent += 1  # what is read here is no access of the program
     try:

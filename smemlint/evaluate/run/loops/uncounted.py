@@ -15,7 +15,7 @@ from smemlint.evaluate.run.loops.compile_time import compile_time_trips, is_comp
 from smemlint.evaluate.run.loops.trips import set_by
 from smemlint.evaluate.values.number import Int
 from smemlint.ir import STEPS, Asm, Assign, Binary, Call, Expr, Index, Loop, Name, Scalar, Unary
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import names_in, walk
 
 _ORDER = ("<", "<=", ">", ">=", "!=")
 
@@ -25,7 +25,7 @@ def uncounted(m: Machine, s: Loop) -> bool:
     if s.condition is None:
         return False
     changed = set_by(s) | _stepped(s)
-    ends = [c for c in _both(s.condition) if _names(c) & changed]
+    ends = [c for c in _both(s.condition) if names_in(c) & changed]
     if len(ends) > 1 and not all(_is_end(c, changed) for c in ends):
         return True
     if len(ends) > 1 and any(compile_time_trips(m, replace(s, condition=c)) is not None for c in ends):
@@ -42,10 +42,6 @@ def _both(c: Expr) -> Iterator[Expr]:
         yield c
 
 
-def _names(e: Expr) -> set[str]:
-    return {n.id for n in walk(e) if isinstance(n, Name)}
-
-
 def _stepped(s: Loop) -> set[str]:
     """What the loop's step sets."""
     found: set[str] = set()
@@ -60,7 +56,7 @@ def _is_end(c: Expr, changed: set[str]) -> bool:
     """A comparison with something that the loop leaves alone."""
     if not isinstance(c, Binary) or c.op not in _ORDER:
         return False
-    return not all(_names(side) & changed for side in (c.left, c.right)) and not _reads(c)
+    return not all(names_in(side) & changed for side in (c.left, c.right)) and not _reads(c)
 
 
 def _reads(e: Expr) -> bool:
@@ -74,10 +70,10 @@ def _reads(e: Expr) -> bool:
 def _never(m: Machine, c: Expr, changed: set[str]) -> bool:
     """An end that says nothing of how often: of variables that both move, a float, numbers that wrap."""
     if isinstance(c, Binary) and c.op == "||":
-        return all(_names(side) & changed for side in (c.left, c.right))
+        return all(names_in(side) & changed for side in (c.left, c.right))
     if not isinstance(c, Binary) or c.op not in _ORDER or _reads(c):
         return False
-    moving = [side for side in (c.left, c.right) if _names(side) & changed]
+    moving = [side for side in (c.left, c.right) if names_in(side) & changed]
     if len(moving) == 2:
         return True
     other = c.right if moving[0] is c.left else c.left
@@ -98,5 +94,5 @@ def _never(m: Machine, c: Expr, changed: set[str]) -> bool:
         for n in walk(moving[0])
         if isinstance(n, Binary) and n.op == "*"
         for side, factor in ((n.left, n.right), (n.right, n.left))
-        if _names(side) & changed
+        if names_in(side) & changed
     )

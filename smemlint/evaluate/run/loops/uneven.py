@@ -35,7 +35,7 @@ from smemlint.ir import Assign, Binary, Call, Expr, Goto, Loop, Member, Name, Re
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import LONG
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import names_in, walk
 from smemlint.patterns import pattern
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "!=": "!="}
@@ -167,7 +167,7 @@ def _ends(m: Machine, s: Loop) -> tuple[Int, Int, str] | None:
 def _steps(s: Loop) -> list[Expr]:
     """What the loop's counter is changed by, where that is written."""
     c = s.condition
-    ids = {n.id for n in walk(c) if isinstance(n, Name)} if c is not None else set()
+    ids = names_in(c)
     sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign) and isinstance(n.target, Name)]
     return [n.value for n in sets if isinstance(n.target, Name) and n.target.id in ids]
 
@@ -182,7 +182,7 @@ def _is_set(s: Loop, e: Expr) -> bool:
     """Whether a variable's name stands in what the loop does at the end of an iteration, or in its body."""
     name = uncast(e)
     parts = s.body if s.step is None else s.step
-    return isinstance(name, Name) and any(isinstance(n, Name) and n.id == name.id for n in walk(parts))
+    return isinstance(name, Name) and name.id in names_in(parts)
 
 
 def _number(m: Machine, e: Expr) -> Int | None:
