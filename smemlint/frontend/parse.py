@@ -30,7 +30,13 @@ from smemlint.frontend.prelude.precompiled import (
 )
 from smemlint.frontend.project.compile_commands import CompileCommandsError
 from smemlint.frontend.project.includes import IncludePlan, is_answered, plan_includes, scan_file
-from smemlint.frontend.project.options import ParseOptions, configuration_text, options_for, standard
+from smemlint.frontend.project.options import (
+    ParseOptions,
+    configuration_text,
+    is_modern,
+    options_for,
+    standard,
+)
 from smemlint.frontend.text.braced import in_parentheses
 from smemlint.frontend.text.configurations import drop_defines
 from smemlint.frontend.text.coverage import SkippedText
@@ -236,7 +242,11 @@ class _Attempt:
 
     def parse(self, healed: str) -> TranslationUnit | None:
         """The translation unit; None where clang gives up."""
-        std = standard(self.options, self.source.bytes)
+        plan = self.plan
+        modern = is_modern(self.source.bytes) or any(
+            scan_file(path).modern for path in plan.files if path not in plan.blanked
+        )
+        std = standard(self.options, modern)
         prelude = "" if prelude_arguments(std) else prelude_text()
         text = prelude + configuration_text(self.options, self.configuration) + healed
         switched = [re.split(r"[=(]", item.removeprefix("-"))[0] for item in self.configuration]

@@ -211,3 +211,18 @@ def test_a_fifo_or_a_device_that_is_included_is_not_opened(tmp_path: Path, line:
             ["is a FIFO, no regular file"],
             ["is a device, no regular file"],
         )
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "template <class T> concept Number = std::is_arithmetic_v<T>;\n",
+        "#include <concepts>\ntemplate <class T> struct Wide;\n",
+    ],
+)
+def test_a_header_that_needs_c_plus_plus_20_is_read_by_it(tmp_path: Path, header: str) -> None:
+    files = {
+        "number.cuh": header + "constexpr bool modern = __cplusplus > 201703L;\n",
+        "k.cu": '#include "number.cuh"\nstatic_assert(modern);\n',
+    }
+    assert unit_of(tmp_path, files, "k.cu").problems == ()

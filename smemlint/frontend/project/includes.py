@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
+from smemlint.frontend.project.options import is_modern
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import (
@@ -212,11 +213,13 @@ def _is_there(path: str) -> bool:
 
 @record(frozen=True, slots=True)
 class Scan:
-    """An included file: its text as clang may see it, what it includes, why it is refused."""
+    """An included file: its text as clang may see it, what it includes, whether it needs C++20, why it is
+    refused."""
 
     size: int
     data: bytes = b""
     includes: tuple[tuple[str, bool], ...] = ()
+    modern: bool = False
     refused: str = ""
 
 
@@ -262,7 +265,7 @@ def _scanned(read: Callable[[], SourceFile]) -> Scan:
         source = read()
     except SourceError as error:
         return Scan(0, refused=error.message)
-    return Scan(len(source.bytes), source.bytes, _includes(source.bytes))
+    return Scan(len(source.bytes), source.bytes, _includes(source.bytes), is_modern(source.bytes))
 
 
 def _includes(data: bytes) -> tuple[tuple[str, bool], ...]:

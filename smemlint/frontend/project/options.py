@@ -18,7 +18,10 @@ from smemlint.source.blank import blank_literals
 from smemlint.system.observed import exists
 
 _FOREIGN_MARKS = ("cuda_runtime.h", "stdio.h", "vector", "cuda_runtime_api.h")
-_MODERN = pattern(rb"\bconcept\s+\w+\s*=|\brequires\b|\bconsteval\b|\bconstinit\b")
+_MODERN = pattern(
+    rb"\bconcept\s+\w+\s*=|\brequires\b|\bconsteval\b|\bconstinit\b"
+    rb"|#[ \t]*include[ \t]*<(?:concepts|compare|ranges|span|bit|numbers)>"
+)
 
 
 @record(frozen=True, slots=True)
@@ -64,13 +67,18 @@ def options_for(path: str, options: ParseOptions) -> ParseOptions:
     return replace(options, include_dirs=own, project_root=root)
 
 
-def standard(options: ParseOptions, text: bytes) -> str:
-    """The standard to parse by: at least C++17, which the prelude is written in."""
+def is_modern(text: bytes) -> bool:
+    """Whether a text needs C++20."""
+    return bool(_MODERN.search(text) and _MODERN.search(blank_literals(text)))
+
+
+def standard(options: ParseOptions, modern: bool) -> str:
+    """The standard to parse by: at least C++17, which the prelude is written in. modern: what the text asks
+    for where nobody says it."""
     wanted = (options.std or "").lower().replace("gnu++", "c++")
     if wanted in ("c++20", "c++2a", "c++23", "c++2b", "c++26"):
         return "c++20" if wanted in ("c++20", "c++2a") else "c++2b"
-    modern = not wanted and _MODERN.search(text) and _MODERN.search(blank_literals(text))
-    return "c++20" if modern else "c++17"
+    return "c++20" if modern and not wanted else "c++17"
 
 
 def configuration_text(options: ParseOptions, configuration: tuple[str, ...]) -> str:
