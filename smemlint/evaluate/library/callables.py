@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from smemlint.evaluate.language.conversions import as_int
 from smemlint.evaluate.library.containers import LONGEST
 from smemlint.evaluate.machine.dispatch import rvalue
@@ -17,7 +19,19 @@ from smemlint.evaluate.values.number import (
     Value,
     subtract,
 )
-from smemlint.ir import Call, Construct, Expr, Index, Literal, Name, RecordRef, Type
+from smemlint.ir import (
+    Call,
+    Cast,
+    Construct,
+    Expr,
+    Index,
+    Literal,
+    Name,
+    PointerTo,
+    RecordRef,
+    Type,
+    Unary,
+)
 from smemlint.ir.types import INT, LONG
 
 _THREADS = ("std::thread", "std::jthread")
@@ -100,3 +114,44 @@ def _each(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     for i in range(n if n is not None and 0 <= n <= LONGEST else 1):
         _run(m, callee, (Index(first, Literal(i, INT), e.place),), e)
     return Other()
+
+
+@named("std::visit", "cuda::std::visit")
+def _visited(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """Call a function with what variants hold: any of their types, each on a way of its own through host
+    code."""
+    callee, *variants = e.arguments
+    kinds = [_alternatives(m, v) for v in variants]
+    paths = m.task.paths
+    if not all(kinds) or paths is None:
+        for a in e.arguments:
+            rvalue(m, a)
+        return Other()
+    way = 0
+    if not m.silent:
+        choice = paths.at(e)
+        settled = paths.settled.get(choice)
+        if settled is None:
+            paths.leave_open(choice, prod(map(len, kinds)))
+        way = settled or 0
+    given: list[Expr] = []
+    for v, types in zip(variants, kinds, strict=True):
+        way, chosen = divmod(way, len(types))
+        t = types[chosen]
+        given.append(Construct(t, (), e.place) if isinstance(t, RecordRef) else _read_as(t, v))
+    return _run(m, callee, tuple(given), e)
+
+
+def _read_as(t: Type, e: Expr) -> Expr:
+    """What a variant holds, as a number or pointer that is not known."""
+    return Unary("*", Cast(PointerTo(t), Unary("&", e), reinterpret=True))
+
+
+def _alternatives(m: Machine, e: Expr) -> tuple[Type, ...]:
+    """The types that a variant may hold."""
+    m.silent += 1
+    t = getattr(rvalue(m, e), "type", None)
+    m.silent -= 1
+    if not isinstance(t, RecordRef) or t.name.removeprefix("cuda::") != "std::variant":
+        return ()
+    return tuple(a for a in t.arguments if isinstance(a, Type))

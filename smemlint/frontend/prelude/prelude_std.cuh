@@ -223,6 +223,29 @@ template <class... T> tuple<decay_t<T>...> make_tuple(T...);
 template <class... T> tuple<T&...> tie(T&...);
 template <class... T> tuple<T&&...> forward_as_tuple(T&&...);
 template <class F, class T> auto apply(F, T&&) -> void;
+struct monostate {};
+template <class... T> struct variant {
+    size_t which;
+    variant();
+    template <class U> variant(U&&) {}
+    template <class U> variant& operator=(U&&);
+    template <class U> U& emplace(U);
+    size_t index() const { return which; }
+};
+template <class F, class A> constexpr decltype(auto) visit_one(F f, size_t, A* a) { return f(*a); }
+template <class F, class A, class B, class... R> constexpr decltype(auto) visit_one(F f, size_t i, A* a, B* b, R*... r) {
+    if (i == 0) return f(*a);
+    return visit_one(f, i - 1, b, r...);
+}
+template <class F, class... A> constexpr decltype(auto) visit(F f, variant<A...> v) {
+    return visit_one(f, v.which, static_cast<A*>(nullptr)...);
+}
+template <class F, class... A, class B, class... R> constexpr decltype(auto) visit(F f, variant<A...> v, B w, R... r) {
+    return visit([&](auto a) { return visit([&](auto... b) { return f(a, b...); }, w, r...); }, v);
+}
+template <class U, class... A> U& get(variant<A...>&);
+template <class U, class... A> U* get_if(variant<A...>*);
+template <class U, class... A> bool holds_alternative(const variant<A...>&);
 template <class T, T... I> struct integer_sequence { static constexpr size_t size() { return sizeof...(I); } };
 template <size_t... I> using index_sequence = integer_sequence<size_t, I...>;
 template <class T, T N> using make_integer_sequence = __make_integer_seq<integer_sequence, T, N>;

@@ -44,3 +44,26 @@ def test_what_says_that_there_is_no_answer_is_no_default() -> None:
         sum<<<width / 64, 64>>>(0, 0);
     }"""
     assert blocks(main) == [64]
+
+
+VARIANTS = """
+using Flag = std::variant<std::false_type, std::true_type>;
+Flag flag(bool on) { return on ? Flag{std::true_type{}} : Flag{std::false_type{}}; }
+"""
+
+
+def test_what_is_visited_is_of_any_of_its_types() -> None:
+    main = """
+    void go(bool a, bool b) {
+        auto run = [&](auto x, auto y) { sum<<<1, 32 << x.value * 2 + y.value>>>(0, 0); };
+        std::visit(run, flag(a), flag(b));
+    }"""
+    assert sorted(blocks(VARIANTS + main)) == [32, 64, 128, 256]
+
+
+def test_a_number_in_what_is_visited_is_not_known() -> None:
+    main = """
+    void go(std::variant<int, Wide> v) {
+        std::visit([&](auto x) { if constexpr (std::is_same_v<decltype(x), int>) sum<<<x, 64>>>(0, 0); }, v);
+    }"""
+    assert blocks("struct Wide {};" + main) == [64]
