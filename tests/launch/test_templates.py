@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
 from smemlint.launch import infer, started_kernels
@@ -217,3 +219,24 @@ def test_a_method_that_is_instantiated_tells_the_instance_of_its_class() -> None
     template void Finder<short, 64>::find(short *p, int n);
     """
     assert ways(text) == [(64, [2.0]), (32, [1.0])]
+
+
+@pytest.mark.parametrize(
+    "lambda_",
+    [
+        "[&](auto &&tile) { using T = std::decay_t<decltype(tile)>; each<T><<<1, T::size>>>(p); }",
+        "[&](const auto &tile) { each<std::remove_cvref_t<decltype(tile)>><<<1, tile.size>>>(p); }",
+        "[&](auto &tile) { each<std::remove_reference_t<decltype(tile)>><<<1, 128>>>(p); }",
+        "[&](auto tile) { each<decltype(tile)><<<1, 128>>>(p); }",
+    ],
+)
+def test_the_type_of_what_a_generic_lambda_is_given_is_an_argument(lambda_: str) -> None:
+    text = f"""
+    template <int N> struct Tile {{ static constexpr int size = N; }};
+    template <class T> __global__ void each(float *p) {{
+        __shared__ float s[T::size * 32];
+        s[threadIdx.x * T::size / 16] = p[0];
+    }}
+    void go(float *p) {{ Tile<128> tile; auto start = {lambda_}; start(tile); }}
+    """
+    assert ways(text) == [(128, [8])]

@@ -240,6 +240,8 @@ def _parameter(parameter: Var, t: Type, v: Value) -> Object:
     """The object of a parameter of resolved type t that was given v."""
     if isinstance(t, OpaqueType) and not (isinstance(v, Other) and v.type is None):
         t = type_of(v)
+    elif isinstance(t, PointerTo) and isinstance(t.to, OpaqueType) and isinstance(v, Pointer):
+        t = PointerTo(v.pointee, t.reference, t.volatile, t.moves)
     o = Object(parameter.id, parameter.name, t, "local", parameter)
     if isinstance(v, RecordValue):
         o.cells.update(at_home(o, 0, v.cells))

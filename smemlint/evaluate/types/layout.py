@@ -269,8 +269,8 @@ class Types:
         arguments = [a for a in owner.arguments if is_type(a)]
         if short == "iterator_traits" and len(arguments) == 1:
             return self._of_iterator(arguments[0], name)  # type: ignore[arg-type]
-        if name != "type":
-            return None
+        if name != "type" or any(isinstance(a, OpaqueType) and a.of is not None for a in arguments):
+            return None  # `decltype(x)`, which only a run tells
         if short == "iterator_value" and len(arguments) == 1:
             return self._of_iterator(arguments[0], "value_type")  # type: ignore[arg-type]
         if short == "remove_pointer" and arguments:
