@@ -160,3 +160,33 @@ def test_a_lane_is_clamped_at_the_edge_of_the_grid_alone(index: str) -> None:
         assert (access.ways, access.grade) == (32, "exact")
     else:
         assert (access.ways_low, access.ways, access.grade) == (1, 32, "bound")
+
+
+FLAT = """__global__ void k(const float *in, int rows, int height, int pitch) {{
+  __shared__ float tile[32][32];
+  const int row = blockIdx.y * 32 + threadIdx.x, at = row * pitch + blockIdx.x;
+  if ({guard}) tile[threadIdx.x][0] = in[at];
+}}
+"""
+
+
+def _flat(guard: str) -> Conflict:
+    source = source_from_bytes("kernel.cu", FLAT.format(guard=guard).encode())
+    module = load(source)[0]
+    (conflict,) = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    return conflict
+
+
+@pytest.mark.parametrize(
+    "guard",
+    ["at < height * pitch", "in + at < in + height * pitch", "row * pitch < height * pitch"],
+)
+def test_the_end_of_an_array_by_rows_is_a_guard_like_that_of_its_height(guard: str) -> None:
+    column = _flat(guard)
+    assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.EXACT, 32, 32)
+
+
+@pytest.mark.parametrize("guard", ["threadIdx.x * pitch < height / 64 * pitch", "at < rows + height"])
+def test_an_end_that_no_lane_need_be_before_decides_nothing(guard: str) -> None:
+    column = _flat(guard)
+    assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.BOUND, 1, 32)

@@ -6,6 +6,7 @@ What arithmetic does not decide, scale does: a problem size is larger than a blo
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -224,16 +225,22 @@ def _as_interior(op: str, d: Int) -> Int | None:
         return None
     if top < 3:
         return None if any(s.rank == 1 for m in d.terms for s in m) else _in_a_middle_block(op, d)
-    signs = set()
-    for mono, c in d.terms.items():
-        if max(s.rank for s in mono) == top:
-            if not isinstance(c, int):
-                return None
-            signs.add(c > 0)
-    if len(signs) != 1:
+    decisive = [mono for mono in d.terms if not any(_outweighs(d, other, mono) for other in d.terms)]
+    signs = {isinstance(c := d.terms[mono], int) and (c > 0) - (c < 0) for mono in decisive}
+    if len(signs) != 1 or not (sign := signs.pop()):
         return None
-    positive = signs.pop()
-    return Int(int(op in (">", ">=") if positive else op in ("<", "<=")), BOOL)
+    return Int(int(op in (">", ">=") if sign > 0 else op in ("<", "<=")), BOOL)
+
+
+def _outweighs(d: Int, mono: Monomial, other: Monomial) -> bool:
+    """Whether one term of a difference is far larger than another: what they do not have in common is a size
+    against blocks and lanes (`height * pitch` against `row * pitch`), or blocks against lanes."""
+    mine, its = Counter(mono), Counter(other)
+    left, right = mine - its, its - mine
+    weight = max((s.rank for s in left), default=0)
+    if weight <= max((s.rank for s in right), default=0):
+        return False
+    return isinstance(d.terms[other], int) or weight < 3 or any(s.rank >= 3 and s.cut < FEW for s in left)
 
 
 def _interior_each_way(op: str, d: Int) -> Int | None:
