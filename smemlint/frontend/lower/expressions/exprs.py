@@ -28,7 +28,7 @@ from smemlint.frontend.clang.names import (
 )
 from smemlint.frontend.clang.opcodes import binary_operator, unary_operator
 from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator
-from smemlint.frontend.lower.expressions.lambdas import lambda_, statement_expression
+from smemlint.frontend.lower.expressions.lambdas import lambda_, launching, statement_expression
 from smemlint.frontend.lower.expressions.literals import boolean, character, floating, integer, string
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, NODE_LIMIT, Context
 from smemlint.frontend.text.folds import fold_of
@@ -60,6 +60,8 @@ from smemlint.ir.types import DOUBLE, INT
 from smemlint.patterns import pattern
 
 _OPERATORS = ("=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|=")
+_SKIPPING = ("&&", "||")
+"""Operators whose second operand may not be evaluated."""
 _BETWEEN = frozenset(
     (
         *_OPERATORS,
@@ -196,11 +198,11 @@ class ExpressionLowering:
         return fold_of(self._c.positions.text(node) or "") is not None
 
     def _fold(self, node: Node, kids: list[Node]) -> Expr:
-        parts = self.lower_all([k for k in kids if is_expression(k.kind)])
+        parts = [self._maybe_run(k) for k in kids if is_expression(k.kind)]
         found = fold_of(self._c.positions.text(node) or "")
         place = self._c.place(node)
         if found is None or not 1 <= len(parts) <= 2:
-            return UnknownExpr("fold expression", parts, place)
+            return UnknownExpr("fold expression", tuple(parts), place)
         op, begins = found
         if len(parts) == 1:
             return Fold(op, parts[0], None, begins, place)
@@ -221,10 +223,11 @@ class ExpressionLowering:
         if len(expressions) == 2:
             operator = self._between(expressions[0], expressions[1])
             if operator is not None:
-                return builtin_operator(operator, list(self.lower_all(expressions)), place, False)
+                lower = self._maybe_run if operator in _SKIPPING else self.lower
+                operands = [self.lower(expressions[0]), lower(expressions[1])]
+                return builtin_operator(operator, operands, place, False)
         if len(expressions) == 3 and self._text_between(expressions[0], expressions[1]) == "?":
-            condition, then, otherwise = self.lower_all(expressions)
-            return Conditional(condition, then, otherwise, place)
+            return self._either(expressions, place)
         if "?:" in text.replace(" ", "") and len(expressions) >= 2:
             first = self.lower(expressions[0])
             return Conditional(first, first, self.lower(expressions[-1]), place)
@@ -309,7 +312,7 @@ class ExpressionLowering:
             parts = (left, *(self.lower(right) for _, _, right in reversed(chain)))
             return UnknownExpr("nested too deeply", parts, self._c.place(chain[0][0]))
         for item, op, right in reversed(chain):
-            value = self.lower(right)
+            value = self._maybe_run(right) if op in _SKIPPING else self.lower(right)
             place = self._c.place(item)
             if op in _OPERATORS:
                 left = Assign(op, left, value, place)
@@ -382,8 +385,20 @@ class ExpressionLowering:
         kids = cursors.children(node)
         if len(kids) != 3:
             return UnknownExpr("conditional", self.lower_all(kids), self._c.place(node))
-        first, second, third = self.lower_all(kids)
-        return Conditional(first, second, third, self._c.place(node))
+        return self._either(kids, self._c.place(node))
+
+    def _either(self, kids: Sequence[Node], place: Place | None) -> Expr:
+        condition = self.lower(kids[0])
+        then, otherwise = self._maybe_run(kids[1]), self._maybe_run(kids[2])
+        return Conditional(condition, then, otherwise, place)
+
+    def _maybe_run(self, node: Node) -> Expr:
+        """An operand that may not be evaluated, or more than once: what it launches stays in it."""
+        found = self._c.found
+        outer, found.launches = found.launches, []
+        value = self.lower(node)
+        launches, found.launches = found.launches, outer
+        return launching(launches, value, self._c.place(node)) if launches else value
 
     def _index(self, node: Node) -> Expr:
         kids = cursors.children(node)

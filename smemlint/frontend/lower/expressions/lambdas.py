@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
@@ -13,6 +13,7 @@ from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.text.captures import captures_of
 from smemlint.frontend.text.scalars import LIBRARY_SCALARS, builtin_scalar
 from smemlint.ir import (
+    Block,
     Call,
     Declare,
     Evaluate,
@@ -20,9 +21,11 @@ from smemlint.ir import (
     Lambda,
     Name,
     OpaqueType,
+    Place,
     PointerTo,
     RecordRef,
     Return,
+    Stmt,
     TemplateParam,
     Type,
     TypeParam,
@@ -171,3 +174,8 @@ def statement_expression(c: Context, node: Node) -> Expr:
     if body and isinstance(body[-1], Evaluate):
         body[-1] = Return(body[-1].expr)
     return Call(Lambda((), c.stmts.block(body), place), (), place)
+
+
+def launching(launches: Sequence[Stmt], value: Expr, place: Place | None) -> Expr:
+    """An expression that starts kernels before it gives its value, as a lambda that is called at once."""
+    return Call(Lambda((), Block((*launches, Return(value))), place), (), place)
