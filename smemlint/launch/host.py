@@ -94,7 +94,8 @@ def started_kernels(
     allowance = allowance or Allowance()
     called = {c for f in launching.values() for c in said(f).ids}
     tables = called & tables_of(module, frozenset(launching))
-    called |= {n.id for t in tables for n in walk(module.globals[t].init) if isinstance(n, Name)}
+    listed = {n.id for t in tables for n in walk(module.globals[t].init) if isinstance(n, Name)}
+    called |= listed
     by_name = {name for f in launching.values() for name in said(f).names}
     roots = [
         f
@@ -137,7 +138,7 @@ def started_kernels(
         cut = False
         found += fresh
         shaped |= {site(s) for s in fresh if s.shaped}
-    found += _instantiated(module, launching, before, runs, allowance, found)
+    found += _instantiated(module, launching, listed, before, runs, allowance, found)
     if allowance.short:
         templates = [f for f in launching.values() if f.template]
         found += left_over(module, templates, _written_instances(module, templates, called=True), found)
@@ -154,6 +155,7 @@ def _told_by(s: Started, full: Iterable[Started]) -> bool:
 def _instantiated(
     module: Module,
     launching: Mapping[str, Function],
+    listed: Iterable[str],
     begun: Container[str],
     runs: KeptRuns,
     allowance: Allowance,
@@ -161,10 +163,12 @@ def _instantiated(
 ) -> list[Started]:
     """What the explicit instances of functions and classes start that did not begin by themselves (ids),
     since others call them, and that no run showed: a caller may itself be a template that nobody asks for, or
-    call those of one instance."""
+    call those of one instance. listed: functions (ids) in tables of the program, in which they may be looked
+    up by what is not followed."""
     records = {name for name, _ in module.explicit_records}
     ids = {id for id, _ in module.explicit_instances if id in launching}
     ids |= {f.id for f in launching.values() if f.record in records}
+    ids |= {id for id in listed if id in launching and launching[id].template}
     ids = {id for id in ids if id not in begun}
     if not ids:
         return []

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from smemlint.evaluate.control_flow.settling import conditions_here
 from smemlint.evaluate.language.accesses import load
-from smemlint.evaluate.language.conversions import as_int, coerce, is_null, type_of
+from smemlint.evaluate.language.conversions import as_int, coerce, is_null, operand_of, type_of
 from smemlint.evaluate.language.overloads import is_open
 from smemlint.evaluate.language.packs import expanded, pack_of
 from smemlint.evaluate.machine.dispatch import rvalue
@@ -218,6 +218,7 @@ def _extents(m: Machine, e: Expr | None) -> list[Int] | None:
         v = rvalue(m, e)
         if isinstance(v, Pointer) and not isinstance(v.pointee, PointerTo):
             v = load(m, v, None)
+        v = operand_of(m, v)
         if isinstance(v, RecordValue):
             # `dim3 block; block.x = n;`: the other extents are 1 unless they were set as well
             rest: Value = Int(1) if 0 in v.cells else Other()

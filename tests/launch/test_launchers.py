@@ -149,6 +149,55 @@ def test_generic_lambdas_are_given_types_and_numbers_by_tags(type_: str) -> None
     }
 
 
+@pytest.mark.parametrize("shape", ["size", "size()", "decltype(size){}"])
+def test_a_tag_may_be_a_shape(shape: str) -> None:
+    host = f"{TAGS}void go({HEAD}) {{ sizes(n, [&](auto size) {{\n"
+    host += f"sum<256, float><<<n, {shape}>>>(n, in, out); }}); }}\n"
+    assert {b[0] for b, _, _ in launches(host)} == {64, 128}
+
+
+@pytest.mark.parametrize(
+    "starts",
+    [
+        "((n == Ns && (sum<Ns, float><<<1, Ns>>>(n, in, out), true)) || ...);",
+        "(void)((n == Ns ? (sum<Ns, float><<<1, Ns>>>(n, in, out), 0) : 1) + ...);",
+        "((sum<Ns, float><<<1, Ns>>>(n, in, out)), ...);",
+    ],
+)
+def test_a_launch_in_a_fold_is_one_for_each_element(starts: str) -> None:
+    host = f"template <int... Ns> void all({HEAD}) {{\n{starts} }}\n"
+    host += f"void go({HEAD}) {{ all<64, 96, 128>(n, in, out); }}\n"
+    assert {b[0] for b, _, _ in launches(host)} == {64, 96, 128}
+
+
+@pytest.mark.parametrize(
+    "starts",
+    [
+        "n > 8 && (sum<256, float><<<1, n > 16 ? 64 : 96>>>(n, in, out), true);",
+        "n > 8 ? sum<256, float><<<1, 64>>>(n, in, out) : sum<256, float><<<1, 96>>>(n, in, out);",
+        "if (n > 8 && start(n > 16 ? 64 : 96, in, out)) return;",
+    ],
+)
+def test_a_launch_in_an_operand_is_found(starts: str) -> None:
+    host = "bool start(int t, const float *in, float *out) {"
+    host += " return (sum<256, float><<<1, t>>>(9, in, out), true); }\n"
+    assert {b[0] for b, _, _ in launches(f"{host}void go({HEAD}) {{ {starts} }}\n")} >= {64, 96}
+
+
+def test_an_operand_that_is_never_reached_starts_nothing() -> None:
+    host = f"template <bool B> void any({HEAD}) {{ B && (sum<256, float><<<1, 64>>>(n, in, out), true);\n"
+    host += f" sum<256, float><<<1, 96>>>(n, in, out); }}\nvoid go({HEAD}) {{ any<false>(n, in, out); }}\n"
+    assert {b[0] for b, _, _ in launches(host)} == {96}
+
+
+@pytest.mark.parametrize("shape", ["4, 96, 0, 0", "dim3(4), 96", "{4, 1}, {32, 3}"])
+def test_a_launch_configuration_in_braces_tells_the_block(shape: str) -> None:
+    host = f"void go({HEAD}) {{ cudaLaunchConfig_t c{{{shape}}};\n"
+    host += "cudaLaunchKernelEx(&c, sum<256, float>, n, in, out); }\n"
+    ((block, _, _),) = launches(host)
+    assert block[0] * block[1] * block[2] == 96
+
+
 def test_the_member_of_an_expression_s_type_may_stand_among_template_arguments() -> None:
     host = TAGS.replace("lib::", "").replace("namespace lib", "inline namespace lib")
     host += "void go(int d, int n, const void *in, void *out) { each(d, [&](auto x) {\n"

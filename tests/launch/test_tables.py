@@ -118,6 +118,15 @@ def test_a_map_outside_functions_starts_what_the_instances_that_it_holds_start(t
     assert instances(host) == ({1, 2}, True)
 
 
+def test_what_several_tables_hold_is_started_by_each() -> None:
+    host = "#include <map>\ntemplate <int W> void go(float *p) { wide<W><<<1, 32>>>(p); }"
+    host += "static const Fn row[] = {go<1>, go<2>};"
+    host += "static const std::map<int, Fn> table = {{4, go<4>}, {8, [](float *p) { go<8>(p); }}};"
+    host += "void run(float *p, int i) { row[i](p); }"
+    host += "void look(float *p, int i) { auto at = table.find(i); if (at != table.end()) at->second(p); }"
+    assert instances(host) == ({1, 2, 4, 8}, True)
+
+
 ADAPTERS = """
 enum Kind { SUM, MIN };
 template <Kind K, class T> __global__ void fold(T *p) { __shared__ T s[1024]; s[threadIdx.x] = p[0]; }
