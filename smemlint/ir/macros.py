@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smemlint.ir.expr import Binary, Call, Cast, Conditional, Expr, Name, SizeOf, Unary
+from smemlint.ir.expr import Binary, Call, Cast, Conditional, Expr, Literal, Name, SizeOf, Unary
 from smemlint.patterns import pattern
 
 _CHECKS = pattern(
@@ -15,6 +15,11 @@ _LOGICAL = frozenset((*_COMPARES.values(), "&&", "||"))
 def is_macro_like(name: str) -> bool:
     """Whether a name is in capitals, or stands between double underscores."""
     return len(name) > 2 and (name.isupper() or (name.startswith("__") and name.endswith("__")))
+
+
+def is_check(name: str) -> bool:
+    """Whether a name reads like that of a macro that checks a condition."""
+    return _CHECKS.fullmatch(name) is not None
 
 
 def asserted(e: Expr) -> Expr | None:
@@ -35,5 +40,7 @@ def _checked(e: Expr) -> Expr | None:
     if compares is not None:
         return Binary(compares, e.arguments[0], e.arguments[1], e.place) if len(e.arguments) > 1 else None
     first = e.arguments[0]
+    if isinstance(first, Literal):
+        return first
     said = first.operand if isinstance(first, Unary) and first.op == "!" else first
     return first if isinstance(said, Binary) and said.op in _LOGICAL else None

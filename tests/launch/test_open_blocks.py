@@ -121,6 +121,8 @@ def test_what_several_sizes_of_one_block_pass_is_known_where_they_agree() -> Non
         "if (n % 2 == 0) if (n == 64 || n == 96)",
         'LIB_CHECK(n == 64 || n == 96, "another size");',
         "LIB_ENFORCE(n == 64 || n == 96 || n == 192); LIB_ENFORCE_NE(n, 192);",
+        'CHECK(n == 64 || n == 96) << "not for " << n << " threads";',
+        'TORCH_CHECK(n == 64 || n == 96, "not for ", n);',
     ],
 )
 def test_checks_that_name_each_size_tell_them(check: str) -> None:
@@ -129,6 +131,11 @@ def test_checks_that_name_each_size_tell_them(check: str) -> None:
 
 def test_checks_that_compare_their_arguments_limit_sizes() -> None:
     start = "void start(int n) { CHECK_GE(n, 95); CHECK_LT(n, 97); sum<<<1, n>>>(0, 0); }"
+    assert sorted(blocks(start)) == [95, 96]
+
+
+def test_checks_that_are_told_why_limit_sizes() -> None:
+    start = 'void start(int n) { CHECK_GE(n, 95) << "few"; CHECK_LT(n, 97); sum<<<1, n>>>(0, 0); }'
     assert sorted(blocks(start)) == [95, 96]
 
 

@@ -520,7 +520,13 @@ def test_a_long_function_that_sets_what_launches_name_is_followed() -> None:
     assert sure("int threads;\n" + setting + caller + main) == {("a", 128)}
 
 
-@pytest.mark.parametrize("end", ['throw "no";', "exit(1);", "{ puts(0); abort(); }"])
+@pytest.mark.parametrize(
+    "end",
+    [
+        'throw "no";', "exit(1);", "{ puts(0); abort(); }", "assert(false);", 'TORCH_CHECK(false, "no");',
+        'AT_ERROR("no");', 'LIB_CHECK(false, "no");',
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize(
     "choice",
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.library.host_runtime import EXITS
 from smemlint.evaluate.machine.functions import called
-from smemlint.ir import Block, Call, Evaluate, Expr, If, LaunchStmt, Name, Stmt, UnknownExpr
+from smemlint.ir import Block, Call, Evaluate, Expr, If, LaunchStmt, Literal, Name, Stmt, UnknownExpr
 from smemlint.ir.macros import asserted
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
@@ -29,7 +29,14 @@ def ends(s: Stmt) -> bool:
     e = s.expr if isinstance(s, Evaluate) else None
     if isinstance(e, UnknownExpr):
         return e.reason == "throw"
+    if e is not None and is_false(asserted(e)):
+        return True
     return isinstance(e, Call) and isinstance(e.callee, Name) and called(e) in EXITS
+
+
+def is_false(e: Expr | None) -> bool:
+    """Whether a condition is written as one that never holds: `default: assert(false);`."""
+    return isinstance(e, Literal) and e.value == 0
 
 
 def _may_launch(n: object) -> bool:

@@ -11,6 +11,7 @@ from smemlint.evaluate.language.initialisers import initialise, value_for
 from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import declare_global
 from smemlint.evaluate.language.places import place_of
+from smemlint.evaluate.library.host_checks import is_false
 from smemlint.evaluate.library.host_runtime import leave_program
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Machine, Mask
@@ -204,6 +205,8 @@ def run_evaluate(m: Machine, s: Evaluate) -> None:
         discard(m, s.expr)
         if m.host and isinstance(s.expr, UnknownExpr) and s.expr.reason == "throw":
             leave_program(m)
+    elif is_false(holds):
+        leave_program(m)
     else:
         note_way(m, truth_of(truth(m, rvalue(m, holds)), m.unknowns))
     end_temporaries(m, live)

@@ -41,7 +41,7 @@ from smemlint.frontend.text.healed import (
     Healed,
     HealedNames,
 )
-from smemlint.ir.macros import is_macro_like
+from smemlint.ir.macros import is_check, is_macro_like
 from smemlint.patterns import pattern
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
@@ -153,6 +153,7 @@ class Healing:
             and is_macro_like(name)
             and around.starts_statement
             and not around.call_ends_statement
+            and not (around.streamed and is_check(name))
         ):
             return self._top_level(Healed(name, MACRO, text="(...)"))
         if around is not None and around.next == "{" and is_macro_like(name) and around.starts_statement:

@@ -337,10 +337,18 @@ struct AutogradContext {
 template <class T> struct Function { template <class... A> static auto apply(A&&... a) { return T::forward((AutogradContext*)nullptr, a...); } };
 } }
 
-#define TORCH_CHECK(...) ((void)0)
-#define TORCH_INTERNAL_ASSERT(...) ((void)0)
-#define AT_ERROR(...) ((void)0)
-#define AT_ASSERTM(...) ((void)0)
+#define TORCH_CHECK(c, ...) ((void)sizeof((c) ? 1 : 0))
+#define TORCH_CHECK_EQ(a, b, ...) TORCH_CHECK((a) == (b))
+#define TORCH_CHECK_NE(a, b, ...) TORCH_CHECK((a) != (b))
+#define TORCH_CHECK_LE(a, b, ...) TORCH_CHECK((a) <= (b))
+#define TORCH_CHECK_LT(a, b, ...) TORCH_CHECK((a) < (b))
+#define TORCH_CHECK_GE(a, b, ...) TORCH_CHECK((a) >= (b))
+#define TORCH_CHECK_GT(a, b, ...) TORCH_CHECK((a) > (b))
+#define TORCH_INTERNAL_ASSERT TORCH_CHECK
+#define TORCH_CHECK_VALUE TORCH_CHECK
+#define AT_ASSERT TORCH_CHECK
+#define AT_ASSERTM TORCH_CHECK
+#define AT_ERROR(...) TORCH_CHECK(false)
 #define AT_CUDA_CHECK(...) ((void)(__VA_ARGS__))
 #define C10_CUDA_CHECK(...) ((void)(__VA_ARGS__))
 #define C10_CUDA_KERNEL_LAUNCH_CHECK() ((void)0)

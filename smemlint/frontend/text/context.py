@@ -43,6 +43,8 @@ class Usage:
     pointer_like: bool
     following_word: str
     call_ends_statement: bool
+    streamed: bool = False
+    """Whether `<<` follows the call: `CHECK(n > 0) << "none";`."""
 
 
 def usage(text: str, start: int, name: str) -> Usage:
@@ -60,11 +62,12 @@ def usage(text: str, start: int, name: str) -> Usage:
             tail = rest[close:]
             after = tail[skip_space(tail, 0) :][:2]
     word = _WORD.match(rest)
-    ends = True
+    ends, streamed = True, False
     if rest.startswith("("):
         end_of_call = matching(rest, 0)
         tail = rest[end_of_call:] if end_of_call else ";"
-        ends = tail[skip_space(tail, 0) :][:1] in (";", ",", ")", "")
+        follows = tail[skip_space(tail, 0) :][:2]
+        ends, streamed = follows[:1] in (";", ",", ")", ""), follows == "<<"
     return Usage(
         previous,
         rest[:2],
@@ -74,6 +77,7 @@ def usage(text: str, start: int, name: str) -> Usage:
         bool(_POINTER.match(rest)),
         word.group() if word else "",
         ends,
+        streamed,
     )
 
 

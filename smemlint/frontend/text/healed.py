@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from functools import lru_cache
 from itertools import count
 
+from smemlint.ir.macros import is_check
 from smemlint.patterns import pattern
 from smemlint.records import record
 
@@ -222,6 +223,8 @@ def _scope(scope: Healed, number: Iterator[int], value: str) -> list[str]:
             parameters = "".join(f"{p}, " for p in _parameters(entry.parameters or ""))
             storage = "static " if inside_class else ""
             result = "cudaError_t" if entry.name.startswith("cuda") else "int"
+            if is_check(entry.name) and not inside_class:
+                result = "smemlint::told"  # `CHECK(n > 0) << "none";`
             if (
                 inside_class
                 and entry.parameters
