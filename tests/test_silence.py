@@ -171,6 +171,7 @@ def test_a_kernel_that_nothing_starts_conflicts_where_every_usual_shape_does(
     [
         'R"(\n__global__ void k(float *p) { __shared__ float s[64]; s[threadIdx.x * 2] = *p; }\n)"',
         '"__global__ void k(float *p) {\\n"\n  "  __shared__ float s[64];\\n"\n  "  s[0] = *p; }\\n"',
+        'head + "__global__ void " + k + "(float *p) { __shared__ float s[" + n + "]; s[0] = *p; }"',
     ],
 )
 def test_a_kernel_in_a_string_is_listed(here: Path, capsys: Capture, text: str) -> None:

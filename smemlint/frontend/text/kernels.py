@@ -20,6 +20,7 @@ _ELSEWHERE = pattern(r"\b0\b|\bfalse\b|HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL")
 """Conditions under which text is no CUDA code of anybody's."""
 QUOTED = "its text is a string that is compiled at run time: not analysed"
 _IN_A_STRING = pattern(rb'R"|"[^"\n]*__global__')
+_JOINED = pattern(r"[\s\\]*|\s*(?:<<|\+)(?:[^;{}\"]{0,200}(?:<<|\+))?\s*")
 MAX_HEAD = 6000
 """Bytes from `__global__` to the kernel's body."""
 
@@ -129,12 +130,13 @@ def _quoted(path: str, data: bytes) -> list[Unparsed]:
 
 
 def _strings(text: str) -> list[tuple[int, int]]:
-    """Where strings begin and end; those that follow each other directly are one."""
+    """Where strings begin and end; those that follow each other directly, or are put together with what
+    stands between them (`<< "__global__ void " << name << "("`), are one."""
     found: list[tuple[int, int]] = []
     for token in literals(text):
         if token.kind not in ("string", "raw"):
             continue
-        if found and not text[found[-1][1] : token.start].strip(" \t\r\n\\"):
+        if found and _JOINED.fullmatch(text, found[-1][1], token.start):
             found[-1] = found[-1][0], token.end
         else:
             found.append((token.start, token.end))
