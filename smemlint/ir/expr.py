@@ -295,6 +295,8 @@ class Var:
     """Nothing else points to what it points to."""
     set_apart: bool = False
     """A function sets it of which nothing else is known, since it starts no kernel."""
+    elsewhere: bool = False
+    """Only declared here: a file that was not read defines it, and says what it begins with."""
 
     def begins_at_zero(self) -> bool:
         """Whether it is a whole number of the program that is 0 until something sets it."""
@@ -302,9 +304,9 @@ class Var:
         return zero and self.may_be_set()
 
     def may_be_set(self) -> bool:
-        """Whether it is a whole number of the program that any function may set."""
+        """Whether it is a whole number or a truth of the program that any function may set."""
         outside = self.storage in ("global", "static") and not self.const
-        return outside and isinstance(self.type, Scalar) and self.type.kind in ("int", "uint")
+        return outside and isinstance(self.type, Scalar) and self.type.kind in ("int", "uint", "bool")
 
 
 Expr: TypeAlias = (

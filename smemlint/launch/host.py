@@ -265,7 +265,7 @@ def _run(
             allowance.short = True
             return None
         settled = None if paths is None else tuple(paths.settled.items())
-        unset = () if f.name == "main" else runs.settings.left_to_others(module, f)
+        unset = runs.settings.left_to_others(module, f)
         asked = (id(f), arguments, owner, settled, None if words is None else tuple(words), explore, unset)
         shown = runs.find(asked)
         if shown is None:

@@ -22,6 +22,7 @@ from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Va
 from smemlint.evaluate.values.objects import Object, at_home
 from smemlint.ir import (
     SHARED,
+    STEPS,
     ArrayOf,
     Assign,
     Block,
@@ -36,14 +37,17 @@ from smemlint.ir import (
     OpaqueType,
     PointerTo,
     RecordRef,
+    Scalar,
     Stmt,
     Type,
+    Unary,
     UnknownExpr,
     UnknownStmt,
     Var,
 )
 from smemlint.ir.macros import asserted, is_macro_like
 from smemlint.ir.memo import by_identity
+from smemlint.ir.walk import nodes_of
 from smemlint.patterns import pattern
 
 MOST_DEFAULTS = 4096
@@ -115,6 +119,8 @@ def run_declare(m: Machine, s: Declare) -> None:
     since, guesses, live = len(m.log), m.unknowns.guesses, len(m.frame.live)
     kept = _declare(m, s)
     end_temporaries(m, live, kept)
+    if m.host and s.var.storage == "static" and not s.var.const and kept is not None:
+        _leave_to_earlier_calls(m, s.var, kept)
     suppose(m, s.var.id, s.var.init, guessed=m.unknowns.guesses != guesses)
     _hold(m, s, since)
 
@@ -174,6 +180,29 @@ def _declare(m: Machine, s: Declare) -> Object | None:
     else:
         o.cells[0] = v
     return o
+
+
+@by_identity
+def _stepped(body: Stmt) -> frozenset[str]:
+    """Variables that a function changes by what they were: `n *= 2`."""
+    changed = [n.target for n in nodes_of(body) if isinstance(n, Assign) and n.op != "="]
+    changed += [n.operand for n in nodes_of(body) if isinstance(n, Unary) and n.op in STEPS]
+    return frozenset(e.id for e in changed if isinstance(e, Name))
+
+
+def _leave_to_earlier_calls(m: Machine, var: Var, o: Object) -> None:
+    """A variable that outlives the call begins as an earlier one left it; an object, as others set it."""
+    if isinstance(o.type, Scalar):
+        f = m.frame.function
+        if f is not None and var.id in _stepped(f.body):
+            o.cells[0] = m.unknown(o.type, var.name, uniform=True, rank=3, size=True)
+        return
+    found = m.types.record_of(o.type) if isinstance(o.type, RecordRef) else None
+    layout = m.types.layout(o.type) if isinstance(o.type, RecordRef) else None
+    for name in found[0].assigned if found is not None and layout is not None else ():
+        at, t = layout.fields.get(name, (-1, None)) if layout is not None else (-1, None)
+        if t is not None and isinstance(o.cells.get(at), Int):
+            o.cells[at] = m.unknown(t, name, uniform=True, rank=3, size=True)
 
 
 def _default_elements(m: Machine, o: Object, t: ArrayOf, element: RecordRef, var: Var) -> None:

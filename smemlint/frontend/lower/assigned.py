@@ -6,12 +6,14 @@ Read from the text, since a method that only sets a size starts no kernel and is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.names import PARAMETER
 from smemlint.frontend.lower.lowering import Context
-from smemlint.ir import Function, LaunchStmt, PointerTo, Record, RecordRef, Var
+from smemlint.ir import Declare, Function, LaunchStmt, PointerTo, Record, RecordRef, Var
 from smemlint.ir.types import own_name
 from smemlint.ir.walk import nodes_of
 from smemlint.patterns import pattern
@@ -19,6 +21,7 @@ from smemlint.patterns import pattern
 _PART = rb"(?:\s*\.\s*\w+|\s*\[[^\]\n]*\])*"
 _WORD = pattern(rb"[A-Za-z_]\w*")
 _VALUE = pattern(rb"([^;{}\n]*);")
+_CALL = pattern(rb"(\w+)\s*\(([^(){};]*)\)")
 _AND_SET = tuple(bytes([x]) for x in b"-+*/%&|^<>")
 MOST_NAMES = 4
 """Names that stand for one another."""
@@ -70,10 +73,40 @@ def with_set_apart(
         own = {cursors.spelling(k) for k in cursors.children(r.node)}
         found = (next(filter(None, match.groups())).decode() for match in set_in.finditer(r.text()))
         apart |= {name for name in found if name not in own}
+    apart |= {
+        name.decode() for f in c.declarations.functions.values() for name in _handed(c, f.text(), numbers)
+    }
     return {
         id: replace(v, set_apart=True) if v.may_be_set() and v.name.rsplit("::", 1)[-1] in apart else v
         for id, v in variables.items()
     }
+
+
+def is_set(c: Context, name: str) -> bool:
+    """Whether the text of a function sets something of a name."""
+    sets = _pattern(rb"(?<!\w)", re.escape(name.encode()))
+    return any(sets.search(f.text()) for f in c.declarations.functions.values())
+
+
+def _handed(c: Context, text: bytes, numbers: Collection[bytes]) -> Iterator[bytes]:
+    """Numbers that a function hands to another that may set them: `read(&file, threads)`."""
+    if not any(n in text for n in numbers):
+        return
+    for call in _CALL.finditer(text):
+        for i, given in enumerate(call[2].split(b",")):
+            if given.strip() in numbers and any(
+                _may_set(f.node, i) for f in c.declarations.functions.values() if f.name == call[1].decode()
+            ):
+                yield given.strip()
+
+
+def _may_set(function: Node, at: int) -> bool:
+    """Whether a parameter refers to what is given."""
+    parameters = [k for k in cursors.children(function) if k.kind == PARAMETER]
+    if at >= len(parameters):
+        return False
+    spelling = cursors.type_spelling(cursors.cursor_type(parameters[at]))
+    return spelling.endswith("&") and not spelling.startswith("const ")
 
 
 def _with_bases(names: Iterable[str | None], records: Mapping[str, Record]) -> set[str]:
@@ -90,11 +123,14 @@ def _with_bases(names: Iterable[str | None], records: Mapping[str, Record]) -> s
 
 
 def _given(f: Function) -> Iterator[str]:
-    """The classes of what a function that launches is given."""
+    """The classes of what a function that launches is given, and of objects that outlive a call."""
     types = [p.type.to if isinstance(p.type, PointerTo) else p.type for p in f.parameters]
     named = [t.name for t in types if isinstance(t, RecordRef)]
     if named and any(isinstance(n, LaunchStmt) for n in nodes_of(f.body)):
         yield from named
+    for n in nodes_of(f.body):
+        if isinstance(n, Declare) and n.var.storage == "static" and isinstance(n.var.type, RecordRef):
+            yield n.var.type.name
 
 
 def _is_listed(c: Context, own: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
@@ -408,6 +409,8 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             var = self.variable(declared, kids, identifier, name, storage)
             if storage == "constant":
                 var = self.folded(declared, var)
+            if storage == "global" and not valid(defined):
+                var = replace(var, elsewhere=True)
             c.found.globals[identifier] = var
         return Name(identifier, name)
 

@@ -29,6 +29,7 @@ from smemlint.frontend.clang.names import (
     Definition,
     valid,
 )
+from smemlint.frontend.lower.assigned import is_set
 from smemlint.frontend.lower.lowering import Context, Scope
 from smemlint.frontend.lower.templates.parameters import template_parameters, type_template
 from smemlint.frontend.lower.types import is_constant, own_arguments
@@ -423,6 +424,8 @@ class RecordLowering:
         var = self.variable(node, kids, identifier, name, storage)
         if var.init is None:
             var = self._defined_outside(node, var)
+        if storage == "static" and var.init is not None and is_set(self._c, name):
+            var = replace(var, init=None)  # what it begins with is not what a launch finds
         return var if dependent else self.folded(node, var)
 
     def _defined_outside(self, node: Node, var: Var) -> Var:

@@ -23,6 +23,7 @@ from smemlint.ir import (
     Scalar,
     Type,
     Unary,
+    Var,
 )
 from smemlint.ir.types import element_type
 from smemlint.ir.walk import nodes_of, walk
@@ -35,23 +36,33 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {"+": operator.add, "-": ope
 
 @record(frozen=True, slots=True)
 class Settings:
-    """globals: ids of the variables. set_by: those that each host function sets, itself or through others."""
+    """globals: ids of the variables. set_by: those that each host function sets, itself or through others.
+    stepped_by: of these those that it changes by what they were (`n *= 2`): it leaves another number to its
+    next call than it began with."""
 
     globals: frozenset[str]
     set_by: Mapping[str, frozenset[str]]
+    stepped_by: Mapping[str, frozenset[str]]
 
     def left_to_others(self, module: Module, f: Function) -> tuple[str, ...]:
-        """Numbers that functions set which `f` does not call: where a program gets to `f` they may have run
-        before it."""
-        own = self.set_by.get(f.id, frozenset())
+        """Numbers that functions set which `f` does not call, or another file: where a program gets to `f`
+        they may have run before it. Nothing runs before `main`."""
+        if f.name == "main":
+            return tuple(sorted(id for id in self.globals if _is_elsewhere(module.globals[id])))
+        own = self.set_by.get(f.id, frozenset()) - self.stepped_by.get(f.id, frozenset())
         others = frozenset[str]().union(*self.set_by.values())
         return tuple(
             sorted(
                 id
                 for id in self.globals - own
-                if (var := module.globals[id]).may_be_set() and (id in others or var.set_apart)
+                if (var := module.globals[id]).may_be_set()
+                and (id in others or var.set_apart or var.elsewhere)
             )
         )
+
+
+def _is_elsewhere(var: Var) -> bool:
+    return var.elsewhere and var.may_be_set()
 
 
 def settings(module: Module, launching: Iterable[Function]) -> Settings:
@@ -76,14 +87,21 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
                     and isinstance(element_type(t), Scalar | RecordRef | FunctionType)
                 )
     if not found:
-        return Settings(frozenset(), {})
+        return Settings(frozenset(), {}, {})
     sets: dict[str, set[str]] = {}
+    steps: dict[str, set[str]] = {}
     calls: dict[str, set[str]] = {}
     for id, f in module.functions.items():
         if f.side in ("host", "both"):
             nodes = nodes_of(f.body)
             sets[id] = {r for n in nodes if (r := _variable(_written(n))) in found}
+            steps[id] = {r for n in nodes if _is_step(n) and (r := _variable(_written(n))) in found}
             calls[id] = {n.id for n in nodes if isinstance(n, Name) and n.id in module.functions}
+    return Settings(frozenset(found), _with_called(sets, calls), _with_called(steps, calls))
+
+
+def _with_called(sets: Mapping[str, set[str]], calls: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
+    """What functions do themselves or through others."""
     changed = True
     while changed:
         changed = False
@@ -92,7 +110,12 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
             if not below <= sets[id]:
                 sets[id] |= below
                 changed = True
-    return Settings(frozenset(found), {id: frozenset(names) for id, names in sets.items() if names})
+    return {id: frozenset(names) for id, names in sets.items() if names}
+
+
+def _is_step(n: object) -> bool:
+    """Whether an expression changes a variable by what it was."""
+    return (isinstance(n, Assign) and n.op != "=") or (isinstance(n, Unary) and n.op in STEPS)
 
 
 def _written(n: object) -> Expr | None:
