@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from itertools import chain
 from typing import TypeAlias
@@ -85,15 +86,15 @@ def lower(
     it stands for, beside itself. whole: paths of the files of which device code matters, None for all. kept:
     what was made of this unit before; other wanted names often lead to the same functions.
     """
-    c = _context(unit, path, own)
-    c.whole = whole
-    roots = _roots(c, wanted)
-    made = [] if kept is None else kept.setdefault((roots.key(), c.own), [])
-    for bodies, found in made:
-        if all(c.is_whole(path) == answer for path, answer in bodies.items()):
-            return found
-    made.append((c.found.bodies, _lowered(c, roots, path, configuration)))
-    return made[-1][1]
+    with _context(unit, path, own) as c:
+        c.whole = whole
+        roots = _roots(c, wanted)
+        made = [] if kept is None else kept.setdefault((roots.key(), c.own), [])
+        for bodies, found in made:
+            if all(c.is_whole(path) == answer for path, answer in bodies.items()):
+                return found
+        made.append((c.found.bodies, _lowered(c, roots, path, configuration)))
+        return made[-1][1]
 
 
 def _lowered(c: Context, roots: _Roots, path: str, configuration: str) -> Lowered:
@@ -119,17 +120,18 @@ def _lowered(c: Context, roots: _Roots, path: str, configuration: str) -> Lowere
 
 def lower_named(unit: ParsedUnit, path: str, configuration: str, names: frozenset[str]) -> Module:
     """Lower the functions of these names alone, and whatever they call."""
-    c = _context(unit, path)
-    for function in list(c.declarations.functions.values()):
-        if function.name in names and function.file.path == path:
-            c.work.require(function)
-    _drain(c)
-    variables = variable_templates(c)
-    _drain(c)
-    return replace(_module(c, path, configuration, ()), variable_templates=variables)
+    with _context(unit, path) as c:
+        for function in list(c.declarations.functions.values()):
+            if function.name in names and function.file.path == path:
+                c.work.require(function)
+        _drain(c)
+        variables = variable_templates(c)
+        _drain(c)
+        return replace(_module(c, path, configuration, ()), variable_templates=variables)
 
 
-def _context(unit: ParsedUnit, path: str, own: frozenset[str] = frozenset()) -> Context:
+@contextmanager
+def _context(unit: ParsedUnit, path: str, own: frozenset[str] = frozenset()) -> Iterator[Context]:
     positions = Positions(unit.tu, unit.is_project_file, unit.skipped)
     declarations = Declarations(positions)
     declarations.walk(cursors.root(unit.tu))
@@ -142,7 +144,11 @@ def _context(unit: ParsedUnit, path: str, own: frozenset[str] = frozenset()) -> 
     c.asm = AsmLowering(c)
     c.stmts = StatementLowering(c)
     c.decls = DeclarationLowering(c)
-    return c
+    try:
+        yield c
+    finally:  # they hold the context, which holds clang's tree: a cycle that the collector would end late
+        for part in (c.types, c.texts, c.exprs, c.names, c.calls, c.asm, c.stmts, c.decls):
+            vars(part).clear()
 
 
 @record(frozen=True, slots=True, eq=False)
