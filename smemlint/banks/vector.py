@@ -71,32 +71,34 @@ def checked(width: int, offsets: Ints) -> Ints:
 
 
 def distinct_rows(lanes: Ints, unit: int) -> tuple[Ints, NDArray[np.intp]]:
-    """Rows that differ by more than a shift of whole units, and where each row went.
+    """Rows that differ by more than a shift of whole units, and where each row went."""
+    moved = to_first_unit(lanes, unit)
+    first, back = alike(moved)
+    return moved[first], back
 
-    A shift by whole units turns the banks and keeps every cost, so each row is moved to start at its first
-    unit.
-    """
+
+def to_first_unit(lanes: Ints, unit: int) -> Ints:
+    """Each row moved by whole units to start at the first one, which turns the banks and keeps every cost."""
     active = lanes >= 0
     lowest = np.where(active, lanes, np.iinfo(np.int64).max).min(
         axis=1, keepdims=True, initial=np.iinfo(np.int64).max
     )
-    moved = np.where(active, lanes - lowest // unit * unit, INACTIVE)
-    if len(moved) == 0:
-        return moved, np.zeros(0, dtype=np.intp)
-    if (moved == moved[0]).all():
-        return moved[:1], np.zeros(len(moved), dtype=np.intp)
-        return moved, np.zeros(len(moved), dtype=np.intp)
+    return np.where(active, lanes - lowest // unit * unit, INACTIVE)
+
+
+def alike(rows: Ints) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The number of one row of each kind, and which of them each row is like."""
+    if len(rows) < 2 or (rows == rows[0]).all():
+        return np.zeros(min(len(rows), 1), dtype=np.intp), np.zeros(len(rows), dtype=np.intp)
     # One number a row sorts faster than the rows; a collision is caught below and costs only time.
-    weights = _weights(moved.shape[1])
     with np.errstate(over="ignore"):
-        key = moved @ weights
+        key = rows @ _weights(rows.shape[1])
     _, first, back = np.unique(key, return_index=True, return_inverse=True)
     back = back.reshape(-1)
-    distinct = moved[first]
-    if not np.array_equal(distinct[back], moved):
-        distinct, back = np.unique(moved, axis=0, return_inverse=True)
+    if not np.array_equal(rows[first[back]], rows):
+        _, first, back = np.unique(rows, axis=0, return_index=True, return_inverse=True)
         back = back.reshape(-1)
-    return distinct, back
+    return first, back
 
 
 @lru_cache(maxsize=4)

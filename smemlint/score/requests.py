@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from hashlib import sha1
 from math import gcd
 
 import numpy as np
@@ -18,7 +18,7 @@ from smemlint.banks import (
     wavefront_range,
 )
 from smemlint.banks.request import unit_of
-from smemlint.banks.vector import distinct_rows
+from smemlint.banks.vector import alike, to_first_unit
 from smemlint.records import record
 
 Ints = NDArray[np.int64]
@@ -140,14 +140,13 @@ _KEPT = _Kept()
 
 
 def _digest(lanes: Ints | Bools) -> bytes:
-    return blake2b(np.ascontiguousarray(lanes).data, digest_size=16).digest()
+    return sha1(np.ascontiguousarray(lanes).data, usedforsecurity=False).digest()
 
 
 def _costs(access: Access, offsets: Ints, maybe: Bools | None) -> Costs:
-    if maybe is not None:
-        return _of_rows(access, offsets, maybe)
-    rows, back = distinct_rows(offsets, unit_of(access.width))
-    each = _of_rows(access, rows, None)
+    moved = to_first_unit(offsets, unit_of(access.width))
+    first, back = alike(moved if maybe is None else 2 * moved + maybe)
+    each = _of_rows(access, moved[first], None if maybe is None else maybe[first])
     return Costs(each.low[back], each.high[back], each.ideal[back])
 
 
@@ -189,9 +188,3 @@ def _looped(access: Access, offsets: Ints, maybe: Bools | None) -> tuple[Ints, I
         first = 1 if access.width == WORD else 2
     most = np.maximum(wavefronts, ideal * first)
     return np.where(unsure, ideal, wavefronts), np.where(unsure, most, wavefronts), ideal
-
-
-def or_apart(joined: Costs, alone: Costs) -> Costs:
-    """Return the costs of an access that may as well run in parts, the upper end by the ways of a part."""
-    apart = -(-joined.ideal * alone.high // np.maximum(alone.ideal, 1))
-    return Costs(joined.low, np.maximum(joined.high, apart), joined.ideal)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.banks.vector import alike
 from smemlint.fix.search.candidates import Addresses, Layout, Shape, Swizzle, addresses
 from smemlint.fix.search.linear import WORD, wavefronts
 from smemlint.fix.search.members import Member, dearest, one_by_one, priced
@@ -88,16 +89,16 @@ def _batch(members: Sequence[Member], numbers: tuple[int, ...], shape: Shape) ->
     trace, site = first.conflict.trace, first.conflict.site
     alignment = trace.alignment
     requests = [distinct(m) for m in members]
-    offsets = np.concatenate([rows for rows, _ in requests])
+    offsets = np.concatenate([rows for rows, _, _ in requests])
     batch = Batch(
         Access(site.op, first.width, site.matrices, alignment),
         shape,
         numbers,
         sum(m.ideal for m in members),
         addresses(offsets, alignment, shape),
-        np.concatenate([weights for _, weights in requests]),
-        _starts([len(rows) for rows, _ in requests]),
-        trace.maybe,
+        np.concatenate([weights for _, weights, _ in requests]),
+        _starts([len(rows) for rows, _, _ in requests]),
+        requests[0][2],
         ways=trace.ways,
         alone=one_by_one(first.conflict, first.width),
     )
@@ -123,14 +124,16 @@ def _starts(lengths: Sequence[int]) -> NDArray[np.intp]:
     return np.concatenate([[0], np.cumsum(lengths[:-1])]).astype(np.intp)
 
 
-def distinct(each: Member) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Requests of a site, each once, and how often it runs; all of them where lanes or places are open."""
-    trace = each.conflict.trace
-    if trace.maybe is not None or trace.ways > 1 or len(each.offsets) < 2:
-        return each.offsets, each.weights
-    rows = np.ascontiguousarray(each.offsets)
-    keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).reshape(-1)
-    _, first, back = np.unique(keys, return_index=True, return_inverse=True)
+def distinct(
+    each: Member,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_] | None]:
+    """Requests of a site, each once, how often it runs, and lanes that may be inactive; all requests where
+    places are open."""
+    trace, offsets = each.conflict.trace, each.offsets
+    maybe = trace.maybe
+    if trace.ways > 1 or len(offsets) < 2 or (maybe is not None and len(maybe) != len(offsets)):
+        return offsets, each.weights, maybe
+    first, back = alike(offsets if maybe is None else 2 * offsets + maybe)
     weights = np.zeros(len(first), dtype=np.int64)
-    np.add.at(weights, back.reshape(-1), each.weights)
-    return rows[first], weights
+    np.add.at(weights, back, each.weights)
+    return offsets[first], weights, None if maybe is None else maybe[first]

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.banks.vector import alike
 from smemlint.fix.search.candidates import Exchange, Layout, Padding, Shape, Skew, Swizzle, Trimmed, addresses
 from smemlint.fix.search.members import Instance, Member, repeated
 from smemlint.fix.search.registers import Step
@@ -145,8 +146,7 @@ def _moves_once(layout: Layout, each: Member, shape: Shape, warps: int) -> bool:
 
 def _different(rows: NDArray[np.int64]) -> int:
     """How many rows of numbers there are, equal ones once."""
-    data, width = rows.tobytes(), rows.itemsize * rows.shape[1]
-    return len({data[at : at + width] for at in range(0, len(data), width)})
+    return len(alike(rows)[0])
 
 
 def harms(option: Option, instances: Sequence[Instance]) -> bool:
