@@ -151,7 +151,7 @@ class FunctionLowering:
                     cluster_dims = c.texts.call_arguments(text) or cluster_dims
             elif kid.kind == MEMBER_REFERENCE and node.kind in (CONSTRUCTOR, FUNCTION_TEMPLATE):
                 if index + 1 < len(kids) and is_expression(kids[index + 1].kind):
-                    initialisers.append((cursors.spelling(kid), c.exprs.lower(kids[index + 1])))
+                    initialisers.append((cursors.spelling(kid), self._member(kids[index + 1])))
             elif kid.kind in (TYPE_REF, TEMPLATE_REF):
                 if node.kind == CONSTRUCTOR and is_after_parameters(kids, index):
                     initialisers += self._base(kids, index)
@@ -192,6 +192,14 @@ class FunctionLowering:
             initialisers=tuple(initialisers),
             declared=body is None and node.kind == FUNCTION_TEMPLATE and not cursors.is_definition(node),
         )
+
+    def _member(self, given: Node) -> Expr:
+        """What a constructor gives a member. Several values in parentheses are one list in a template."""
+        parts = cursors.children(given)
+        text = self._c.positions.text(given) or ""
+        if given.kind == UNEXPOSED and len(parts) > 1 and _is_list(text):
+            return InitList(tuple(map(self._c.exprs.lower, parts)), self._c.place(given))
+        return self._c.exprs.lower(given)
 
     def _base(self, kids: list[Node], index: int) -> list[tuple[str, Expr]]:
         """What a constructor gives the base that is named at an index, or another constructor of its class:
@@ -283,3 +291,14 @@ def _side(attributes: set[int]) -> str:
 
 
 __all__ = ["CONVERSION", "FunctionLowering"]
+
+
+def _is_list(text: str) -> bool:
+    """Whether a text is one pair of parentheses with a comma right inside."""
+    depth, commas = 0, 0
+    for at, char in enumerate(text):
+        depth += (char in "([{") - (char in ")]}")
+        commas += char == "," and depth == 1
+        if not depth:
+            return char == ")" and at == len(text) - 1 and commas > 0
+    return False
