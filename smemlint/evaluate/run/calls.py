@@ -205,7 +205,10 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
         return Other()
     name = v.name if isinstance(v, FunctionValue) else e.callee.name if isinstance(e.callee, Name) else ""
     arguments = v.arguments if isinstance(v, FunctionValue) else ()
-    return function(m, name, arguments, e, discarded)
+    result = function(m, name, arguments, e, discarded)
+    if isinstance(result, Other) and result.uniform and isinstance(e.callee, Name) and m.find(e.callee.id):
+        return replace(result, uniform=False)  # an object of which nothing is known may hold a lane's number
+    return result
 
 
 def _on_this_way(m: Machine, v: FunctionValue, e: Call) -> FunctionValue:

@@ -122,7 +122,11 @@ def _member(m: Machine, e: Expr | Value, reference: bool) -> Value | InitList:
 
 
 def build_single(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:
-    """`T{x}` for a number or pointer; `T{}` is zero."""
+    """`T{x}` for a number or pointer; `T{}` is zero. More than one value make an object of unknown class."""
+    if len(elements) > 1:
+        v = init_list_value(m, InitList(elements, place))
+        _lose(m, RecordRef("object"), [InitList(elements, place)], place)
+        return v
     if elements:
         return value_for(m, t, elements[0])
     if isinstance(t, Scalar | Part | PointerTo):

@@ -98,8 +98,12 @@ def _is_pack(c: Context, parameter: Node) -> bool:
 def _parameter(c: Context, node: Node, packs: Iterator[TemplateParam]) -> Var:
     """A parameter. packs: what those that are packs stand for, in order."""
     var = c.decls.parameter(node)
-    if not _is_pack(c, node):
-        return var
+    if not _is_pack(c, node):  # an `auto` beside a pack is no pack
+        of: Type = var.type.to if isinstance(var.type, PointerTo) else var.type
+        if not isinstance(of, TypeParam) or of.name != "auto":
+            return var
+        auto = OpaqueType("auto")
+        return replace(var, type=replace(var.type, to=auto) if isinstance(var.type, PointerTo) else auto)
     of = TypeParam(next(packs).id, "auto")
     return replace(var, type=PointerTo(of, reference=True) if isinstance(var.type, PointerTo) else of)
 
