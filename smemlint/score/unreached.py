@@ -126,6 +126,8 @@ class _Seen:
                 site = conflict.site
                 self.lines |= {(site.place.path, site.place.line), (site.place.path, site.line)}
                 self.calls.update(site.via)
+                # `view(t) = 4` names the array in one call, and accesses it in the next
+                self.lines |= {(p.path, p.line) for p in site.via}
             for note in analysis.notes:
                 if note.at is not None and note.code not in _STOPS:
                     self.notes.setdefault((note.at.path, note.at.line), note)

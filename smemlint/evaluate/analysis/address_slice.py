@@ -107,6 +107,7 @@ class Slice:
                     self._need(n.init)
             elif isinstance(n, Assign):
                 self._link(n, links, flows)
+        self._need(*self.calls.unseen(nodes, self.names.types))
         links += [(parameter.id, value) for parameter, value in self.passed.links]
         pointers |= {p.id for p, _ in self.passed.links if isinstance(p.type, PointerTo | OpaqueType)}
         self.relevant |= {p.id for p in self.passed.open}

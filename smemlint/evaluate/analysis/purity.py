@@ -7,7 +7,7 @@ variables do (`slicing`). In: a module. What is not known is not inert.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from smemlint.evaluate.analysis.own_members import OwnMembers
@@ -41,18 +41,20 @@ from smemlint.ir import (
     Switch,
     This,
     Type,
+    TypeParam,
     Unary,
     UnknownExpr,
     UnknownStmt,
     Var,
 )
 from smemlint.ir.expr import uncast
-from smemlint.ir.types import element_type
+from smemlint.ir.types import element_type, is_reference
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
 
+_ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 _ARITHMETIC = (Effect.ARITHMETIC, Effect.LOAD, Effect.OUTPUTS)
 _MATRIX = pattern(r"(?:(?:nvcuda::)?wmma::)?(?:mma_sync|bmma_sync|fill_fragment)")
 """Matrix functions on fragments in registers; the first argument is what they set."""
@@ -79,6 +81,8 @@ class Calls:
         self._module = module
         self.shared = {id for id, v in module.globals.items() if v.storage in SHARED}
         """Shared arrays that any function may name."""
+        self.references = {f.name for r in module.records.values() for f in r.fields if is_reference(f.type)}
+        """Members by which an object leads elsewhere as by a pointer."""
         self._slice = slice
         self._inside: dict[tuple[str, frozenset[str], frozenset[str]], Inside | None] = {}
         self._known: dict[str, bool] = {}
@@ -179,7 +183,66 @@ class Calls:
         record = self._module.records.get(f.record) if f.record is not None else None
         own |= {p.id for p in (*f.template, *(() if record is None else record.template))}
         callees = {id(n.callee) for n in nodes if isinstance(n, Call)}
-        return all(id(n) in callees or self._harmless(n, own) for n in nodes)
+        types = {v.id: v.type for v in (*f.parameters, *nodes) if isinstance(v, Var)}
+        return not self.unseen(nodes, types) and all(
+            id(n) in callees or self._harmless(n, own) for n in nodes
+        )
+
+    def unseen(self, nodes: Sequence[object], types: Mapping[str, Type]) -> list[object]:
+        """The parts of expressions where a template may run methods that clang leaves out of the tree, since
+        it does not know the types, and these do more than compute: `proxy = 3`, `float(proxy)`."""
+        converts = self._runs(CONVERSION_NAME)
+        if not converts and not any(self._runs(f"operator{op}") for op in _ASSIGNMENTS):
+            return []
+        of_members = {id(n.base) for n in nodes if isinstance(n, Member) and not n.arrow}
+        return [
+            n
+            for n in nodes
+            if (isinstance(n, Assign) and self._assigns(n, types))
+            or (converts and id(n) not in of_members and self._may_convert(n, types))
+        ]
+
+    def _assigns(self, n: Assign, types: Mapping[str, Type]) -> bool:
+        return self._runs(f"operator{n.op}") and self._may_be_object(n.target, types)
+
+    def _runs(self, method: str) -> bool:
+        """Whether classes of the module have methods of this name that do more than compute."""
+        return any(map(self._reaches, self._methods.get(method, ())))
+
+    def _reaches(self, id: str) -> bool:
+        """Whether a function may do more than compute with numbers and members: access what they lead to."""
+        f = self._module.functions.get(id)
+        return f is not None and any(
+            isinstance(n, Index | Asm)
+            or (isinstance(n, Unary) and n.op == "*" and not isinstance(n.operand, This))
+            or (isinstance(n, Member) and n.arrow and not isinstance(n.base, This))
+            or (isinstance(n, Member) and n.name in self.references)
+            or (isinstance(n, Call) and not (isinstance(n.callee, Name) and arithmetic(n.callee.name)))
+            for n in nodes_of(f.body)
+        )
+
+    def _may_be_object(self, e: Expr, types: Mapping[str, Type]) -> bool:
+        t = self.written_type(e, types)
+        if isinstance(t, PointerTo) and t.reference:
+            t = t.to
+        return not isinstance(t, Scalar | PointerTo)
+
+    def _may_convert(self, n: object, types: Mapping[str, Type]) -> bool:
+        """Whether a node may be an object whose class has a conversion function."""
+        if isinstance(n, Unary):
+            return n.op == "*" and isinstance(n.operand, This)
+        if isinstance(n, Call):
+            return any(self._converts(f.returns) for f in (*self.functions(n), *self.methods(n)))
+        t = types.get(n.id) if isinstance(n, Name) else None
+        if isinstance(t, PointerTo) and t.reference:
+            t = t.to
+        return isinstance(t, TypeParam | OpaqueType) or (t is not None and self._converts(t))
+
+    def _converts(self, t: Type, depth: int = 0) -> bool:
+        record = self._module.records.get(t.name) if isinstance(t, RecordRef) else None
+        if record is None or depth > 4:
+            return False
+        return CONVERSION_NAME in record.methods or any(self._converts(b, depth + 1) for b in record.bases)
 
     def _harmless(self, n: object, own: set[str]) -> bool:
         if isinstance(n, Call):

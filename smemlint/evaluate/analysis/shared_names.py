@@ -245,5 +245,5 @@ class SharedNames:
         if isinstance(n, Unary):
             return n.op == "*" and self.touches(n.operand)
         if isinstance(n, Member):
-            return n.arrow and self.touches(n.base)
+            return (n.arrow or n.name in self.calls.references) and self.touches(n.base)
         return isinstance(n, Name) and (n.id in self.shared or not n.id)

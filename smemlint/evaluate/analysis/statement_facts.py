@@ -151,6 +151,8 @@ class StatementFacts:
         nodes = list(walk(e))
         passed_over = {id(n.callee) for n in nodes if isinstance(n, Call) and self.names.inert(n)}
         passed_over |= set(self.members.around(e))
+        if self.names.calls.unseen(nodes, self.names.types):
+            facts.sticky = True
         for n in nodes:
             if id(n) in passed_over:
                 continue

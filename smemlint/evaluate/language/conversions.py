@@ -199,6 +199,10 @@ def _as_pointer(m: Machine, v: Value, t: PointerTo) -> Value:
 
 def _as_number(m: Machine, v: Value, t: Scalar) -> Value:
     """v as a number of type t."""
+    if isinstance(v, RecordValue) and not m.host and t.kind != "void":
+        made = converted(m, v, t)
+        if made is not None:
+            return made if isinstance(made, RecordValue) else coerce(m, made, t)
     if t.kind == "float":
         if isinstance(v, Other) and v.type == t:
             return v

@@ -26,6 +26,7 @@ from smemlint.ir import (
     TypeParam,
 )
 from smemlint.ir.memo import by_identity
+from smemlint.ir.types import is_reference
 from smemlint.ir.walk import walk
 
 
@@ -253,7 +254,8 @@ def methods_for(m: Machine, t: RecordRef, ids: Iterable[str]) -> tuple[Function,
 
 
 def methods_of(m: Machine, t: Type, name: str) -> tuple[Function, ...]:
-    """Methods of a record type by name, its bases searched."""
+    """Methods of a record type by name: its own, else those of all its bases (`using A::f; using B::f;`; a
+    name that two bases have and no such line joins does not compile)."""
     if not isinstance(t, RecordRef):
         return ()
     found = m.types.record_of(t)
@@ -263,11 +265,16 @@ def methods_of(m: Machine, t: Type, name: str) -> tuple[Function, ...]:
     functions = methods_for(m, t, record.methods.get(name, ()))
     if functions:
         return functions
-    for base in record.bases:
-        functions = methods_of(m, m.types.resolve(base, bindings), name)
-        if functions:
-            return functions
-    return ()
+    found_there = (methods_of(m, m.types.resolve(base, bindings), name) for base in record.bases)
+    return tuple(dict.fromkeys(f for functions in found_there for f in functions))
+
+
+def takes_own(f: Function) -> bool:
+    """Whether a constructor or `operator=` takes an object of its own class by reference."""
+    t = f.parameters[0].type if len(f.parameters) == 1 else None
+    return (
+        is_reference(t) and isinstance(t, PointerTo) and isinstance(t.to, RecordRef) and t.to.name == f.record
+    )
 
 
 @by_identity

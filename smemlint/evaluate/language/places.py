@@ -296,7 +296,8 @@ def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer
         if layout is not None and name in layout.fields:
             at, ft = layout.fields[name]
             o = Object("temporary", name, t, "local", None, dict(base.cells), havoc=True)
-            return Pointer(o, Int(at), ft)
+            p = Pointer(o, Int(at), ft)
+            return load(m, p, place) if isinstance(ft, PointerTo) and ft.reference else p
     reason = base.reason if isinstance(base, Other) else None
     uniform = isinstance(base, Other) and base.uniform
     return Other(

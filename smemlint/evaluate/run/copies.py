@@ -8,6 +8,7 @@ from dataclasses import replace
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.inlining import MOVES, Reference, invoke
+from smemlint.evaluate.language.overloads import takes_own
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.calls import called
@@ -33,7 +34,6 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import is_reference
 
 MOST_ELEMENTS = 64
 """Elements of an array that are copied one by one."""
@@ -45,16 +45,9 @@ def _copiers(module: Module) -> Mapping[str, tuple[Function, ...]]:
     found: dict[str, tuple[Function, ...]] = {}
     for name, record in module.records.items():
         own = (f for i in record.constructors if (f := module.functions.get(i)) is not None)
-        if copying := tuple(f for f in own if _takes_own(f)):
+        if copying := tuple(f for f in own if takes_own(f)):
             found[name] = copying
     return found
-
-
-def _takes_own(f: Function) -> bool:
-    t = f.parameters[0].type if len(f.parameters) == 1 else None
-    return (
-        is_reference(t) and isinstance(t, PointerTo) and isinstance(t.to, RecordRef) and t.to.name == f.record
-    )
 
 
 def _copies(m: Machine, t: Type) -> bool:
@@ -240,7 +233,7 @@ def _assigners(module: Module) -> Mapping[str, tuple[Function, ...]]:
     for name, record in module.records.items():
         ids = record.methods.get("operator=", ())
         own = (f for i in ids if (f := module.functions.get(i)) is not None)
-        if assigning := tuple(f for f in own if _takes_own(f)):
+        if assigning := tuple(f for f in own if takes_own(f)):
             found[name] = assigning
     return found
 

@@ -270,6 +270,9 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
 
 
 def assign_value(m: Machine, e: Assign) -> Value:
+    called = operator_method(m, e)
+    if called is not None:
+        return rvalue(m, called)
     if e.op == "=":
         first = None if m.journal.sums is None or isinstance(e.value, InitList) else rvalue(m, e.value)
         target = lvalue(m, e.target)
@@ -287,9 +290,6 @@ def assign_value(m: Machine, e: Assign) -> Value:
             node = copied(e.target, e.value, target.pointee, same_type=same_type)
             store(m, target, v, _target_place(e), node, e.value)
         return v
-    called = operator_method(m, e)
-    if called is not None:
-        return rvalue(m, called)
     target = lvalue(m, e.target)
     if not isinstance(target, Pointer):
         rvalue(m, e.value)
