@@ -1,8 +1,9 @@
-"""Which integers of 16 bits are widened, not only copied: nvcc does not join loads of such in a plain array.
+"""Which numbers of 16 bits are widened, not only copied: nvcc does not join loads of such in a plain array.
 
 In: a function and an expression that loads one. Out: whether an index or a wider variable takes it, or
 arithmetic of more bits. A conversion to a float reads the 16 bits as they are; for arithmetic of which only
-16 bits are kept, comparisons and the like nvcc goes one way or the other.
+16 bits are kept, comparisons and the like nvcc goes one way or the other. A bfloat16 is widened where it
+becomes a float (a half is converted, and joins).
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Iterator
 
 from smemlint.evaluate.analysis.computed_halves import element_type, is_wider, types_of
 from smemlint.ir import (
+    CONVERSION_NAME,
     Assign,
     Binary,
+    Call,
     Cast,
     Conditional,
     Declare,
@@ -30,8 +33,9 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import nodes_of
 
-__all__ = ["is_widened", "perhaps_widened"]
+__all__ = ["is_float_of", "is_widened", "perhaps_widened"]
 
+_TO_FLOAT = ("__bfloat162float", "__low2float", "__high2float")
 _SOMETIMES = frozenset(("<", "<=", ">", ">=", "==", "!=", "&", "/", "%", ">>", "&&", "||"))
 """Operators after which nvcc keeps 16 bits in some cases."""
 
@@ -39,6 +43,49 @@ _SOMETIMES = frozenset(("<", "<=", ">", ">=", "==", "!=", "&", "/", "%", ">>", "
 def is_widened(f: Function, node: Expr) -> bool:
     """Whether what this expression loads surely becomes a number of more than 16 bits."""
     return id(node) in _widened(f) and id(node) not in perhaps_widened(f)
+
+
+def is_float_of(f: Function, node: Expr) -> bool:
+    """Whether the bfloat16 that this expression loads becomes a float, on its way through variables, too."""
+    return id(node) in _made_floats(f)
+
+
+@by_identity
+def _made_floats(f: Function) -> frozenset[int]:
+    found: set[int] = set()
+    bare: set[int] = set()
+    copies: dict[str, list[Expr]] = {}
+    for n in nodes_of(f.body):
+        if isinstance(n, Binary) and (of_both := [_implied(e) for e in (n.left, n.right)]) and all(of_both):
+            bare |= {id(e) for e in of_both}  # an operator of the class
+        elif isinstance(n, Call) and isinstance(n.callee, Member) and n.callee.name == CONVERSION_NAME:
+            found.add(id(n.callee.base))
+        elif isinstance(n, Call) and isinstance(n.callee, Name) and n.callee.name.endswith(_TO_FLOAT):
+            found |= {id(a) for a in n.arguments}
+        elif isinstance(n, Cast) and _is_real(n.type):
+            found.add(id(n.operand))
+        if isinstance(n, Declare) and n.var.init is not None:
+            copies.setdefault(n.var.id, []).append(n.var.init)
+        elif isinstance(n, Assign) and n.op == "=" and (variable := _variable(n.target)):
+            copies.setdefault(variable, []).append(n.value)
+    found -= bare
+    for n in nodes_of(f.body):
+        if isinstance(n, Name | Index) and id(n) in found:
+            found |= {id(value) for value in copies.get(_variable(n), ())}
+    return frozenset(found)
+
+
+def _implied(e: Expr) -> Expr | None:
+    """The bfloat16 that clang has become a float where the class's own header has an operator."""
+    call = e.operand if isinstance(e, Cast) else e
+    callee = call.callee if isinstance(call, Call) else None
+    return callee.base if isinstance(callee, Member) and callee.name == CONVERSION_NAME else None
+
+
+def _variable(e: Expr) -> str:
+    """The variable that an expression is, or an element of which it is."""
+    e = e.base if isinstance(e, Index) else e
+    return e.id if isinstance(e, Name) else ""
 
 
 @by_identity
@@ -127,6 +174,10 @@ def _operands(n: object, types: dict[str, Type]) -> tuple[Expr, ...]:
 
 def _is_wide(t: Type) -> bool:
     return isinstance(t, Scalar) and t.size > 2 and t.kind != "float"
+
+
+def _is_real(t: Type) -> bool:
+    return isinstance(t, Scalar) and t.size > 2 and t.kind == "float"
 
 
 def _is_float(e: Expr, types: dict[str, Type]) -> bool:

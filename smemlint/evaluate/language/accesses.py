@@ -7,7 +7,7 @@ import numpy as np
 from smemlint.banks import CAS_LOOP_LOAD
 from smemlint.evaluate.analysis.computed_halves import is_computed
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
-from smemlint.evaluate.analysis.widened_loads import is_widened
+from smemlint.evaluate.analysis.widened_loads import is_float_of, is_widened
 from smemlint.evaluate.language.stored_back import changed, remember
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.machine import (
@@ -72,7 +72,7 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
     if o.storage != "shared":
         return _loaded(m, p, t, place)
     logged = len(m.log)
-    if t in (SHORT, USHORT) and node is not None and _is_widened(m, node):
+    if t in (SHORT, USHORT, BFLOAT16) and node is not None and _is_widened(m, node, t):
         record_access(m, "load", 2, p, place, node=node, computed=True)
     else:
         _access_value(m, "load", p, t, place, node)
@@ -223,9 +223,9 @@ def _is_computed(m: Machine, value: Expr | None) -> bool:
     return value is not None and f is not None and is_computed(f, value)
 
 
-def _is_widened(m: Machine, node: Expr) -> bool:
+def _is_widened(m: Machine, node: Expr, t: Type) -> bool:
     f = _function(m)
-    return f is not None and is_widened(f, node)
+    return f is not None and (is_float_of(f, node) if t == BFLOAT16 else is_widened(f, node))
 
 
 def _store_several(m: Machine, p: Pointer, v: Value) -> None:

@@ -329,7 +329,8 @@ def _shared_object(m: Machine, v: Method, p: Pointer, e: Call) -> None:
     """A method of an object in shared memory whose body is not known."""
     name = p.pointee.name if isinstance(p.pointee, RecordRef) else ""
     if v.name.startswith("operator"):
-        load(m, p, getattr(getattr(e.callee, "base", None), "place", None) or e.place)
+        base = e.callee.base if isinstance(e.callee, Member) else None
+        load(m, p, getattr(base, "place", None) or e.place, base)
     elif "barrier" in name:
         m.note("barrier-object", f"`.{v.name}` of a barrier object in shared memory is not scored", e.place)
         m.barrier()

@@ -68,3 +68,31 @@ def test_loads_that_move_up_leave_stores_together() -> None:
     copy = "for (int c = 0; c < 4; c++) q[t * 4 + c] = s[t * 4 + c]; __syncthreads(); out[t + 64] = q[t ^ 1];"
     assert widths(copy, "store", "__align__(16)") == Counter({2: 1, 8: 1})
     assert widths(copy, "store") == Counter({2: 5})
+
+
+@pytest.mark.parametrize(
+    ("code", "plain"),
+    [
+        ("for (int c = 0; c < 4; c++) w += (float)b[t * 4 + c];", {2: 4}),
+        ("for (int c = 0; c < 4; c++) w += __bfloat162float(b[t * 4 + c]) * c;", {2: 4}),
+        ("for (int c = 0; c < 4; c++) { float x = b[t * 4 + c]; w += x * x; }", {2: 4}),
+        ("B v[4]; for (int c = 0; c < 4; c++) v[c] = b[t * 4 + c];\n"
+         "for (int c = 0; c < 4; c++) w += (float)v[c];", {2: 4}),
+        ("B x = b[t * 4], y = b[t * 4 + 1]; o[t + 64] = __bfloat162float(x) * __bfloat162float(y);", {2: 2}),
+        ("B x = b[t * 4], y = b[t * 4 + 1]; if (x > y) w = 3;", {4: 1}),
+        ("B v[4]; for (int c = 0; c < 4; c++) v[c] = b[t * 4 + c];\n"
+         "for (int c = 0; c < 4; c++) bs[t * 4 + c] = v[c] * v[0];", {8: 1}),
+    ],
+)  # fmt: skip
+def test_bfloat16_that_becomes_a_float_is_loaded_alone(code: str, plain: dict[int, int]) -> None:
+    text = f"""#include <cuda_bf16.h>
+    typedef __nv_bfloat16 B;
+    __global__ void k(const B *in, B *bs, float *o) {{ __shared__ B b[1024]; const int t = threadIdx.x;
+      for (int c = 0; c < 4; c++) b[t * 4 + c] = in[t * 4 + c];
+      __syncthreads(); float w = 0; {code} o[t] = w; }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    found: Counter[int] = Counter()
+    for t in evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces:
+        if t.site.op == "load" and len(t.offsets):
+            found[t.joined or t.site.width] += int(t.weights.sum())
+    assert found == plain
