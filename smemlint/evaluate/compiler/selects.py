@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
 
 from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms, is_number
 from smemlint.evaluate.analysis.halves_read import is_element
+from smemlint.evaluate.analysis.purity import arithmetic
 from smemlint.evaluate.compiler.hoist import reads_first
 from smemlint.evaluate.compiler.log import Log
 from smemlint.evaluate.compiler.sink import nowhere
@@ -32,46 +34,95 @@ from smemlint.ir import (
     Binary,
     Block,
     Call,
+    Cast,
     Conditional,
     Construct,
     Evaluate,
     Expr,
+    FloatLiteral,
+    Function,
     If,
+    Index,
     Lambda,
+    Literal,
+    Member,
     Name,
+    Scalar,
     Stmt,
     Unary,
     UnknownExpr,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
-from smemlint.ir.walk import walk
+from smemlint.ir.types import element_type
+from smemlint.ir.walk import children, nodes_of, walk
 
+_COMPUTES = (tuple, Block, Evaluate, Assign, Binary, Unary, Cast, Call, Member, Name, Literal, FloatLiteral)
 Node: TypeAlias = "Expr | Stmt | None"
 
 
-def note(m: Machine, c: Int, then: int, otherwise: int, arms: tuple[Node, Node], chosen: bool) -> None:
+def note(
+    m: Machine,
+    c: Int,
+    then: int,
+    otherwise: int,
+    arms: tuple[Node, Node],
+    chosen: bool,
+    at: If | None = None,
+) -> None:
     """Remember which loads of two arms run as one.
 
     then, otherwise: where in the log the arms begin; the second ends where the log does. arms: the code of
-    both. chosen: each is just an element, of which one is loaded.
+    both. chosen: they differ in nothing but which elements they read. at: the `if`.
     """
     if m.silent or otherwise == len(m.log) or then == otherwise:
         return
     first, second = m.log[then:otherwise], m.log[otherwise:]
     if chosen:
-        one, other = _only(m, first), _only(m, second)
-        if one is None or other is None or not _alike(m, one[0], other[0]):
+        if not c.known and not any(s.varying for mono in c.terms for s in mono):
             return
-        if c.known or any(s.varying for mono in c.terms for s in mono):
-            offset = local_memory.merge(m, c, one[1], other[1])
-            assert isinstance(offset, Int)
-            m.journal.selected.append(Selected(one[0].order, other[0].order, offset))
+        if _behind(m, at) is Behind.JOIN and not _is_of_ladder(m, at):
+            return  # three ways meet behind them
+        for (one, address), (other, there) in _pairs(m, first, second):
+            kept = one.site.op == "store" and same(address, there)  # see `note_stores`
+            if _alike(m, one, other, one.site.op) and not _is_vector(one) and not kept:
+                offset = local_memory.merge(m, c, address, there)
+                assert isinstance(offset, Int)
+                m.journal.selected.append(Selected(one.order, other.order, offset))
         return
     for a, b in zip(_head(first, arms[0]), _head(second, arms[1]), strict=False):
         of_both = _one_offset(a, b) if _alike(m, a, b) else None
         if of_both is None:
             return
         m.journal.selected.append(Selected(a.order, b.order, of_both))
+
+
+def _pairs(
+    m: Machine, first: Sequence[Event | Barrier], second: Sequence[Event | Barrier]
+) -> list[tuple[tuple[Event, Int], tuple[Event, Int]]]:
+    """Accesses of two arms that run as one, with their addresses."""
+    one, other = _only(m, first), _only(m, second)
+    if one is not None and other is not None:
+        return [(one, other)]
+    a, b = ([e for e in log if isinstance(e, Event)] for log in (first, second))
+    if len(a) != len(first) or len(b) != len(second) or [e.site.op for e in a] != [e.site.op for e in b]:
+        return []
+    if any(_side_by_side(x, y) for x, y in combinations(a, 2)):
+        return []  # they join, whichever element is chosen
+    return [((x, x.offset), (y, y.offset)) for x, y in zip(a, b, strict=True)]
+
+
+def _side_by_side(a: Event, b: Event) -> bool:
+    """Whether two members of an element are accessed."""
+    return (
+        a.site.object is b.site.object and isinstance(a.site.node, Member) and isinstance(b.site.node, Member)
+    )
+
+
+def _is_vector(e: Event) -> bool:
+    """Whether an access is of several numbers at once: each arm has its own."""
+    t = element_type(e.site.object.type)
+    return e.site.width > t.size if isinstance(t, Scalar) else not isinstance(e.site.node, Member)
 
 
 def _one_offset(a: Event, b: Event) -> Int | None:
@@ -139,6 +190,34 @@ def note_stores(
         b.region, b.must = m.lines.region, m.must & (a.may | b.may)
         b.under, b.parted = m.under(b.must)
         m.journal.selected.append(Selected(b.order, a.order, b.offset))
+
+
+def _is_of_ladder(m: Machine, at: If | None) -> bool:
+    """Whether an `if` is an arm of another one whose arms are alike."""
+    f = m.frame.function
+    return f is not None and id(at) in _ladders(f)
+
+
+@by_identity
+def _ladders(f: Function) -> frozenset[int]:
+    found: set[int] = set()
+    for n in nodes_of(f.body):
+        if isinstance(n, If) and alike(n.then, n.otherwise):
+            found |= {id(_single(arm)) for arm in (n.then, n.otherwise)}
+    return frozenset(found)
+
+
+def _single(s: Stmt | None) -> Stmt | None:
+    """The one statement that an arm is."""
+    while isinstance(s, Block) and len(s.body) == 1:
+        s = s.body[0]
+    return s
+
+
+def alike(then: Stmt | None, otherwise: Stmt | None) -> bool:
+    """Whether the arms of an `if` give one variable an element, or differ in elements alone."""
+    target = gives_element(then)
+    return (target is not None and target == gives_element(otherwise)) or differ_in_elements(then, otherwise)
 
 
 def _behind(m: Machine, at: If | None) -> Behind:
@@ -236,8 +315,7 @@ def one_of_elements(e: Expr) -> bool:
 
 def gives_element(s: Stmt | None) -> str | None:
     """The variable that a statement gives an element, if that is all it does."""
-    while isinstance(s, Block) and len(s.body) == 1:
-        s = s.body[0]
+    s = _single(s)
     if isinstance(s, If) and s.otherwise is not None:
         given = gives_element(s.then)
         return given if given == gives_element(s.otherwise) else None
@@ -245,3 +323,36 @@ def gives_element(s: Stmt | None) -> str | None:
         return None
     target = s.expr.target
     return target.id if isinstance(target, Name) and one_of_elements(s.expr.value) else None
+
+
+def differ_in_elements(then: Node, otherwise: Node) -> bool:
+    """Whether two arms are the same code but for the elements that they name."""
+    shape = _shape(then)
+    return shape is not None and shape == _shape(otherwise) and not _stores_early(then)
+
+
+def _stores_early(arm: Node) -> bool:
+    """Whether an arm stores anything before its end."""
+    sets = [s.expr.target for s in _statements(arm) if isinstance(s, Evaluate) and isinstance(s.expr, Assign)]
+    return any(not isinstance(target, Name) for target in sets[:-1])
+
+
+def _shape(node: object) -> tuple[object, ...] | None:
+    """What is left of code without the indices in it; None where it does more than compute and set. The arms
+    of a ladder of `else if` are alike."""
+    if isinstance(node, If) and node.otherwise is not None:
+        return _shape(node.then) if differ_in_elements(node.then, node.otherwise) else None
+    if isinstance(node, Block) and len(node.body) == 1:
+        return _shape(node.body[0])
+    if isinstance(node, Index):
+        inner = _shape(node.base)
+        return None if inner is None or any(map(is_element, walk(node.index))) else ("[]", *inner)
+    if isinstance(node, Call) and not (isinstance(node.callee, Name) and arithmetic(node.callee.name)):
+        return None
+    if not isinstance(node, _COMPUTES) or (isinstance(node, Unary) and node.op in (*STEPS, "*")):
+        return None
+    parts = [_shape(child) for child in children(node) if not isinstance(child, Scalar)]
+    if None in parts:
+        return None
+    own = (getattr(node, name, None) for name in ("op", "id", "name", "value", "type"))
+    return (type(node).__name__, *(x for x in own if isinstance(x, str | int | float | Scalar)), *parts)

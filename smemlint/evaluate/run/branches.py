@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from smemlint.evaluate.compiler import sink
-from smemlint.evaluate.compiler.selects import gives_element, note, note_stores
+from smemlint.evaluate.compiler.selects import alike, note, note_stores
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
@@ -144,8 +144,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
 
     sink.note(m, held, None)
     either = otherwise is not None or bool(held)
-    target = gives_element(s.then)
-    chosen = target is not None and target == gives_element(s.otherwise)
+    chosen = alike(s.then, s.otherwise)
     way_out = (lambda: arm(False, otherwise)) if either else None
     left = ways_out(m) if choice is not None else 0
     if otherwise is None and not held and not m.host and not m.frame.live and _only_leaves(s.then):
@@ -212,7 +211,7 @@ def branch(
     if m.anyone():
         _arm(m, negated, no, otherwise)
         if otherwise is not None:
-            note(m, c, logged, turned, arms, chosen)
+            note(m, c, logged, turned, arms, chosen, at)
     ended = len(m.log)
     m.straight()
     stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from smemlint.evaluate.compiler.selects import note, one_of_elements
+from smemlint.evaluate.compiler.selects import differ_in_elements, note, one_of_elements
 from smemlint.evaluate.control_flow.join_points import merge_into
 from smemlint.evaluate.control_flow.launch_choices import decided_by_launch, either_value
 from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
@@ -168,7 +168,14 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     b = evaluate(m, e.otherwise) if m.anyone() else None
     m.must, m.may = keep
     if evaluate is rvalue:
-        note(m, c, began, turned, (e.then, e.otherwise), one_of_elements(e))
+        note(
+            m,
+            c,
+            began,
+            turned,
+            (e.then, e.otherwise),
+            one_of_elements(e) or differ_in_elements(e.then, e.otherwise),
+        )
     m.lines.region = line
     if after is not None:
         merge_into(m, ar.one_unknown(c, m.unknowns), after)
