@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+from collections import Counter
+
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
@@ -35,4 +38,28 @@ def instructions(
         if t.site.place.line == line and t.weights.any():
             key = f"{t.site.op} {t.joined or t.site.width}"
             found[key] = found.get(key, 0) + int(t.weights.sum()) // warps
+    return found
+
+
+LDS, STS = {0x984}, {0x388, 0x988}
+SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 8, 6: 16}
+
+
+def shared_instructions(cubin: bytes) -> dict[str, Counter[tuple[str, int]]]:
+    """Kernel -> (op, bytes a lane) -> count (sm_90: opcode in bits 0 to 11, size in 73 to 75)."""
+    table = struct.unpack_from("<Q", cubin, 40)[0]
+    count, names = struct.unpack_from("<HH", cubin, 60)
+    headers = [struct.unpack_from("<IIQQQQ", cubin, table + 64 * i) for i in range(count)]
+    found: dict[str, Counter[tuple[str, int]]] = {}
+    for header in headers:
+        at = headers[names][4] + header[0]
+        name = cubin[at : cubin.index(b"\0", at)].decode()
+        if not name.startswith(".text."):
+            continue
+        kinds: Counter[tuple[str, int]] = Counter()
+        for offset in range(header[4], header[4] + header[5], 16):
+            low, high = struct.unpack_from("<QQ", cubin, offset)
+            if low & 0xFFF in LDS | STS:
+                kinds["load" if low & 0xFFF in LDS else "store", SIZES[high >> 9 & 7]] += 1
+        found[name.removeprefix(".text.")] = kinds
     return found

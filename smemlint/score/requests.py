@@ -54,10 +54,7 @@ def aligned(access: Access, offsets: Ints) -> Ints:
 
     A left-out part may make up for what is missing if it can be that number; else raises MisalignedError.
     """
-    found = _rests(access, offsets)
-    if found is None:
-        return offsets
-    rest, apart, short = found
+    rest, apart, short = _rests(access, offsets)
     if apart.any():
         raise MisalignedError(f"not all lanes of a warp are aligned to the {access.width} bytes each moves")
     if short.any():
@@ -67,18 +64,15 @@ def aligned(access: Access, offsets: Ints) -> Ints:
 
 def faults(access: Access, offsets: Ints) -> Bools:
     """Requests for which `aligned` would raise, shape (n,)."""
-    found = _rests(access, offsets)
-    return np.zeros(len(offsets), dtype=np.bool_) if found is None else found[1] | found[2]
+    _, apart, short = _rests(access, offsets)
+    return apart | short
 
 
-def _rests(access: Access, offsets: Ints) -> tuple[Ints, Bools, Bools] | None:
+def _rests(access: Access, offsets: Ints) -> tuple[Ints, Bools, Bools]:
     """By row: bytes over a multiple of the width; whether lanes differ in it; whether nothing can make up
-    for it. None where all lanes are multiples of it."""
+    for it."""
     active = offsets >= 0
-    width = access.width
-    rests = (offsets % width if width & (width - 1) else offsets & (width - 1)) * active
-    if not rests.any():
-        return None
+    rests = np.where(active, offsets % access.width, 0)
     rest: Ints = rests.max(axis=1)
     apart: Bools = (active & (rests != rest[:, None])).any(axis=1)
     step = gcd(access.alignment, access.width) if access.alignment else access.width
@@ -188,3 +182,9 @@ def _looped(access: Access, offsets: Ints, maybe: Bools | None) -> tuple[Ints, I
         first = 1 if access.width == WORD else 2
     most = np.maximum(wavefronts, ideal * first)
     return np.where(unsure, ideal, wavefronts), np.where(unsure, most, wavefronts), ideal
+
+
+def or_apart(joined: Costs, alone: Costs) -> Costs:
+    """Return the costs of an access that may as well run in parts, the upper end by the ways of a part."""
+    apart = -(-joined.ideal * alone.high // np.maximum(alone.ideal, 1))
+    return Costs(joined.low, np.maximum(joined.high, apart), joined.ideal)

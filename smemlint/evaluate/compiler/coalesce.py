@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.analysis.widened_loads import perhaps_widened
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
-from smemlint.evaluate.compiler.fed_back import put_apart
+from smemlint.evaluate.compiler.in_place import separated
 from smemlint.evaluate.compiler.log import Entry, Log
 from smemlint.evaluate.compiler.loop_pointers import adrift, starts_off
 from smemlint.evaluate.compiler.passes import compiled
@@ -34,7 +34,9 @@ SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler compu
 SKEWED_INDEX = "whether neighbours are joined depends on what the compiler can prove of the index"
 CHOSEN_WORDS = "which words of the element are loaded depends on what each way of a condition needs of it"
 WIDENED = "whether neighbours are joined depends on where the compiler widens numbers of 16 bits"
-STORED_BACK = "whether neighbours are joined depends on where the compiler loads what is stored back"
+IN_PLACE = (
+    "whether neighbours are joined depends on whether the compiler loads an element before others are stored"
+)
 LOOP_POINTER = (
     "whether neighbours are joined depends on where the compiler lets the pointer of the loop start"
 )
@@ -109,7 +111,10 @@ def widened(
                 runs[id(member.site)].followed = (group.width, leader.site)
         if _skewed(e for index in group.members if isinstance(e := logged[index], Event)):
             runs[id(leader.site)].doubtful = SKEWED_INDEX
-    _doubt(m, log, facts, runs, late, doubts)
+    for site, why in _doubted(m, log, runs, facts, late, doubts):
+        runs[site].doubtful = why
+    for s in separated(logged, groups):
+        runs[id(s)].doubtful = IN_PLACE
     for r in runs.values():
         written = r.alone
         r.alone = [rests.get(id(e), e) for e in written if id(e) not in dropped or id(e) in rests]
@@ -118,33 +123,31 @@ def widened(
     return runs
 
 
-def _doubt(
+def _doubted(
     m: Machine,
     log: Log,
-    facts: _Facts,
     runs: Mapping[int, Runs],
+    facts: _Facts,
     late: Mapping[int, SiteLog],
     doubts: Callable[[], Set[tuple[object, ...]]],
-) -> None:
-    """Note the sites whose accesses may as well run one by one. late: those that machine code joins."""
+) -> Iterator[tuple[int, str]]:
+    """The sites, by id(), of which the compiler may know less than joining takes, and why. late: those that
+    machine code joins."""
     asked = {key: s for key, s in m.journal.sites.items() if runs[id(s)].wide and facts.late(s)}
     for key in doubts() & asked.keys() if asked else ():
-        runs[id(asked[key])].doubtful = SIMILAR_INDEX
+        yield id(asked[key]), SIMILAR_INDEX
     for site in rewritten(m, log, {id(s.object) for s in late.values()}) if late else ():
         followed = runs[site].followed
         led = site if followed is None else id(followed[1])
         if led in late:
-            runs[led].doubtful = SIMILAR_INDEX
-    apart = put_apart(log) & late.keys() if late else ()
+            yield led, SIMILAR_INDEX
     for s in m.journal.sites.values():
         if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
-            runs[id(s)].doubtful = LOOP_POINTER
+            yield id(s), LOOP_POINTER
         if runs[id(s)].wide and s.function is not None and id(s.node) in m.code.halved(s.function):
-            runs[id(s)].doubtful = CHOSEN_WORDS
+            yield id(s), CHOSEN_WORDS
         if id(s) in late and _widened_or_not(s):
-            runs[id(s)].doubtful = WIDENED
-        if id(s) in apart:
-            runs[id(s)].doubtful = STORED_BACK
+            yield id(s), WIDENED
 
 
 def _widened_or_not(s: SiteLog) -> bool:

@@ -1,0 +1,203 @@
+"""Where what a load gives is first calculated with: in the load's own statement, or in which later one.
+
+nvcc puts a load down to that place, past stores to other elements, where an element is stored in place
+(`compiler/in_place.py`). In: a function, the expressions that load and store. Out: whether the first
+operation surely stands before the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from smemlint.evaluate.analysis.purity import innermost, root_of
+from smemlint.ir import (
+    Assign,
+    Cast,
+    Declare,
+    Evaluate,
+    Expr,
+    Function,
+    If,
+    Index,
+    Labeled,
+    Literal,
+    Loop,
+    Member,
+    Name,
+    PointerTo,
+    Stmt,
+    Switch,
+    Unary,
+    Var,
+)
+from smemlint.ir.memo import by_identity
+from smemlint.ir.stmt import Block, UnknownStmt
+from smemlint.ir.walk import nodes_of, walk
+from smemlint.records import record
+
+ALL = "*"
+"""Stands for the elements of an array that a loop goes through, or for a whole variable."""
+
+
+@record(frozen=True, eq=False, slots=True)
+class _Leaf:
+    """A statement that holds no other. around: the loops and branches that hold it, outermost first."""
+
+    at: int
+    node: Stmt | Expr
+    around: tuple[Stmt, ...]
+
+
+class _Leaves:
+    """The leaves of a function in the order of the source, and those of each expression by id()."""
+
+    def __init__(self, f: Function) -> None:
+        self.all: list[_Leaf] = []
+        self.of: dict[int, _Leaf] = {}
+        self._visit(f.body, ())
+
+    def _visit(self, s: Stmt | Expr | None, around: tuple[Stmt, ...]) -> None:
+        if s is None:
+            return
+        if isinstance(s, Block):
+            parts: tuple[Stmt | Expr | None, ...] = s.body
+        elif isinstance(s, UnknownStmt):
+            parts = s.parts
+        elif isinstance(s, If):
+            self._leaf(s.condition, around)
+            parts, around = (s.then, s.otherwise), (*around, s)
+        elif isinstance(s, Loop):
+            self._visit(s.init, around)
+            parts, around = (s.condition, s.body, s.step), (*around, s)
+        elif isinstance(s, Switch):
+            self._leaf(s.value, around)
+            parts, around = tuple(p for case in s.cases for p in case.body), (*around, s)
+        elif isinstance(s, Labeled):
+            parts, around = (s.body,), (*around, s)
+        else:
+            self._leaf(s, around)
+            return
+        for part in parts:
+            self._visit(part, around)
+
+    def _leaf(self, s: Stmt | Expr, around: tuple[Stmt, ...]) -> None:
+        leaf = _Leaf(len(self.all), s, around)
+        self.all.append(leaf)
+        for n in walk(s):
+            self.of.setdefault(id(n), leaf)
+
+
+_leaves = by_identity(_Leaves)
+
+
+def is_used_before(f: Function, load: Expr, store: Expr, parts: int) -> bool:
+    """Return whether what `load` gives is surely calculated with before the statement that stores.
+
+    load, store: the places that are read and written. parts: into how many elements of a variable such loads
+    go. An access of global memory between counts, too: nothing is put down past one.
+    """
+    leaves = _leaves(f)
+    here, there = leaves.of.get(id(load)), leaves.of.get(id(store))
+    if here is None or there is None or here.at > there.at:
+        return False
+    target = _copied_to(here.node, load)
+    if target is None:
+        return True
+    variable = root_of(target)
+    if variable not in _own(f):
+        return False if variable is None else here is there
+    between = [
+        leaf for leaf in leaves.all[here.at + 1 : there.at + 1] if _surely_runs_before(leaf, here, there)
+    ]
+    if f.side == "kernel" and any(_is_global(leaf.node, f) for leaf in between):
+        return True
+    return _covers(between, variable, _key(target), parts, _own(f))
+
+
+def _covers(leaves: list[_Leaf], variable: str, key: str, parts: int, own: frozenset[str]) -> bool:
+    """Whether statements calculate with what was put under a key into a variable."""
+    keys: set[str] = set()
+    for leaf in leaves:
+        if _given(leaf.node, variable, own):
+            return False
+        keys |= set(_uses(leaf.node, variable))
+    if key in keys or ALL in keys:
+        return True
+    return key == ALL and len(keys) >= parts
+
+
+def _surely_runs_before(leaf: _Leaf, here: _Leaf, there: _Leaf) -> bool:
+    """Whether all of a statement runs between two others: in no branch and in no loop of the latter alone."""
+    inner = [s for s in leaf.around if not any(s is outer for outer in here.around)]
+    return all(isinstance(s, Loop) and not any(s is outer for outer in there.around) for s in inner)
+
+
+def _copied_to(s: Stmt | Expr, load: Expr) -> Expr | None:
+    """The variable that a statement puts what it loads into, and does nothing else with it."""
+    if isinstance(s, Declare) and s.var.init is not None and _bare(s.var.init) is load:
+        return Name(s.var.id, s.var.name)
+    if isinstance(s, Evaluate) and isinstance(s.expr, Assign) and s.expr.op == "=":
+        return s.expr.target if _bare(s.expr.value) is load else None
+    return None
+
+
+def _bare(e: Expr) -> Expr:
+    while isinstance(e, Cast):
+        e = e.operand
+    return e
+
+
+def _key(target: Expr) -> str:
+    if isinstance(target, Member):
+        return target.name
+    if isinstance(target, Index) and isinstance(target.index, Literal):
+        return str(target.index.value)
+    return ALL
+
+
+def _given(s: Stmt | Expr, variable: str, own: frozenset[str]) -> bool:
+    """Whether a statement only hands (a part of) a variable on to another of its own."""
+    if isinstance(s, Declare):
+        return s.var.init is not None and _is_part(_bare(s.var.init), variable)
+    if isinstance(s, Evaluate) and isinstance(s.expr, Assign) and s.expr.op == "=":
+        return root_of(s.expr.target) in own and _is_part(_bare(s.expr.value), variable)
+    return False
+
+
+def _is_part(e: Expr, variable: str) -> bool:
+    inner = innermost(e)
+    return isinstance(inner, Name) and inner.id == variable and not isinstance(e, Unary)
+
+
+def _uses(s: Stmt | Expr, variable: str) -> Iterator[str]:
+    """The parts of a variable that a statement reads."""
+    set_only: set[int] = set()
+    named: set[int] = set()
+    for n in walk(s):
+        if isinstance(n, Assign) and n.op == "=" and _is_part(n.target, variable):
+            set_only |= {id(part) for part in walk(n.target) if isinstance(part, Index | Member | Name)}
+        if id(n) in set_only or id(n) in named:
+            continue
+        if isinstance(n, Index | Member) and isinstance(n.base, Name) and n.base.id == variable:
+            named.add(id(n.base))
+            yield _key(n)
+        elif isinstance(n, Name) and n.id == variable:
+            yield ALL
+
+
+@by_identity
+def _own(f: Function) -> frozenset[str]:
+    """The variables of a call that are no pointers and no references."""
+    own = (n for n in nodes_of(f.body) if isinstance(n, Var) and n.storage == "local")
+    return frozenset(v.id for v in own if not isinstance(v.type, PointerTo))
+
+
+@by_identity
+def _pointers(f: Function) -> frozenset[str]:
+    return frozenset(p.id for p in f.parameters if isinstance(p.type, PointerTo) and not p.type.reference)
+
+
+def _is_global(s: Stmt | Expr, f: Function) -> bool:
+    """Whether a statement of a kernel accesses global memory."""
+    accesses = (n for n in walk(s) if isinstance(n, Index) or (isinstance(n, Unary) and n.op == "*"))
+    return any(root_of(n) in _pointers(f) for n in accesses)
