@@ -60,7 +60,7 @@ def checked(width: int, offsets: Ints) -> Ints:
     lanes = np.asarray(offsets, dtype=np.int64)
     if lanes.ndim != 2 or lanes.shape[1] != LANES:
         raise ValueError(f"offsets have shape {lanes.shape}, expected (requests, {LANES})")
-    wrong = (lanes >= 0) & (lanes % width != 0)
+    wrong = (lanes >= 0) & (lanes & (width - 1) != 0)
     if wrong.any():
         row, lane = np.argwhere(wrong)[0]
         raise ValueError(
@@ -114,16 +114,14 @@ def _weights(count: int) -> Ints:
 
 def turns(op: str, width: int, lanes: Ints) -> Ints:
     """Turns that the busiest bank takes, per row of lanes; shape (n, lanes) -> (n,)."""
-    rows, count = lanes.shape
+    rows = len(lanes)
     unit = unit_of(width)
     slots = BANK_CYCLE // unit
-    units = np.where(lanes >= 0, lanes // unit, INACTIVE)
+    units = lanes >> (unit.bit_length() - 1)  # what is negative stays so
     if op not in LANE_OPERATIONS:
         units = np.sort(units, axis=1)
         units[:, 1:][units[:, 1:] == units[:, :-1]] = INACTIVE
-    row = np.broadcast_to(np.arange(rows)[:, None], (rows, count))
-    wanted = units >= 0
-    index = row[wanted] * slots + units[wanted] % slots
+    index = ((units & (slots - 1)) + np.arange(0, rows * slots, slots)[:, None])[units >= 0]
     counts = np.bincount(index, minlength=rows * slots).astype(np.int64)
     most: Ints = counts.reshape(rows, slots).max(axis=1)
     return most

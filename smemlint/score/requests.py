@@ -54,7 +54,10 @@ def aligned(access: Access, offsets: Ints) -> Ints:
 
     A left-out part may make up for what is missing if it can be that number; else raises MisalignedError.
     """
-    rest, apart, short = _rests(access, offsets)
+    found = _rests(access, offsets)
+    if found is None:
+        return offsets
+    rest, apart, short = found
     if apart.any():
         raise MisalignedError(f"not all lanes of a warp are aligned to the {access.width} bytes each moves")
     if short.any():
@@ -64,15 +67,18 @@ def aligned(access: Access, offsets: Ints) -> Ints:
 
 def faults(access: Access, offsets: Ints) -> Bools:
     """Requests for which `aligned` would raise, shape (n,)."""
-    _, apart, short = _rests(access, offsets)
-    return apart | short
+    found = _rests(access, offsets)
+    return np.zeros(len(offsets), dtype=np.bool_) if found is None else found[1] | found[2]
 
 
-def _rests(access: Access, offsets: Ints) -> tuple[Ints, Bools, Bools]:
+def _rests(access: Access, offsets: Ints) -> tuple[Ints, Bools, Bools] | None:
     """By row: bytes over a multiple of the width; whether lanes differ in it; whether nothing can make up
-    for it."""
+    for it. None where all lanes are multiples of it."""
     active = offsets >= 0
-    rests = np.where(active, offsets % access.width, 0)
+    width = access.width
+    rests = (offsets % width if width & (width - 1) else offsets & (width - 1)) * active
+    if not rests.any():
+        return None
     rest: Ints = rests.max(axis=1)
     apart: Bools = (active & (rests != rest[:, None])).any(axis=1)
     step = gcd(access.alignment, access.width) if access.alignment else access.width
