@@ -186,7 +186,15 @@ def test_the_end_of_an_array_by_rows_is_a_guard_like_that_of_its_height(guard: s
     assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.EXACT, 32, 32)
 
 
-@pytest.mark.parametrize("guard", ["threadIdx.x * pitch < height / 64 * pitch", "at < rows + height"])
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "threadIdx.x * pitch < height / 64 * pitch",
+        "at < rows + height",
+        "row * pitch < 1024",
+        "height * pitch + threadIdx.x * pitch < 1024",
+    ],
+)
 def test_an_end_that_no_lane_need_be_before_decides_nothing(guard: str) -> None:
     column = _flat(guard)
     assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.BOUND, 1, 32)

@@ -225,10 +225,16 @@ def _as_interior(op: str, d: Int) -> Int | None:
         return None
     if top < 3:
         return None if any(s.rank == 1 for m in d.terms for s in m) else _in_a_middle_block(op, d)
-    decisive = [mono for mono in d.terms if not any(_outweighs(d, other, mono) for other in d.terms)]
+    largest = [mono for mono in d.terms if max(s.rank for s in mono) == top]
+    decisive = [mono for mono in largest if not any(_outweighs(d, other, mono) for other in largest)]
     signs = {isinstance(c := d.terms[mono], int) and (c > 0) - (c < 0) for mono in decisive}
     if len(signs) != 1 or not (sign := signs.pop()):
         return None
+    smaller = [c for mono in largest if mono not in decisive for c in [d.terms[mono]]]
+    against = [np.asarray(c) * sign for c in smaller if not isinstance(c, int) or c * sign < 0]
+    ends = all(s.rank >= 3 for mono in decisive for s in mono)
+    if against and not (ends and all(np.all(c <= 0) for c in against)):
+        return None  # no end of an array: blocks of an unknown size, or lanes that are added to it
     return Int(int(op in (">", ">=") if sign > 0 else op in ("<", "<=")), BOOL)
 
 
