@@ -19,7 +19,7 @@ from smemlint.score.grade import grade_of
 from smemlint.score.loads import loads_of
 from smemlint.score.model import Conflict, Request, Stride
 from smemlint.score.parametric import by_way
-from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs, or_apart
+from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs, faults, or_apart
 from smemlint.score.totals import endless, optional, sums
 
 Ints = NDArray[np.int64]
@@ -235,7 +235,7 @@ def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
 
 def _worst(access: Access, offsets: Ints, cost: Costs, weights: Ints) -> Request | None:
     """The request with the most ways; of several the one with the most wavefronts, then the first."""
-    runs = (cost.ideal > 0) & (weights > 0)
+    runs = (cost.ideal > 0) & (weights > 0) & ~faults(access, offsets)
     if not runs.any():
         return None
     ways = np.where(runs, cost.high / np.maximum(cost.ideal, 1), 0.0)

@@ -8,6 +8,7 @@ import pytest
 
 from smemlint.banks import wavefronts
 from smemlint.evaluate import evaluate
+from smemlint.evaluate.model import Grade
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.score import score_all
@@ -158,3 +159,18 @@ def test_an_everyday_kernel_costs_what_its_addresses_do(name: str) -> None:
     assert {c.site.width for c in told} == {width}
     assert {c.grade.value for c in told} == {"exact"}
     assert (sum(c.wavefronts or 0 for c in told), sum(c.ideal or 0 for c in told)) == total(op, width, rows())
+
+
+def test_an_array_behind_narrower_ones_of_unknown_sizes_may_be_out_of_line() -> None:
+    text = """
+    __global__ void k(const float *p, float *q, int n, int m) {
+        extern __shared__ char pool[];
+        float *s = (float *)(pool + (2 * n + m) * 2);
+        for (int d = threadIdx.x; d < n; d += 128)
+            for (int e = 0; e < m; ++e) s[d * (m + 1) + e] = p[d * m + e];
+    }
+    void go(const float *p, float *q, int n, int m) { k<<<1, 128, 4096>>>(p, q, n, m); }
+    """
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (store,) = score_all(evaluate(module, module.kernels()[0], Launch((128, 1, 1))))
+    assert (store.grade, store.wavefronts_low) == (Grade.PARAMETRIC, store.ideal)
