@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from smemlint.evaluate.kernel import unknown_setting
 from smemlint.evaluate.language.conversions import is_null
 from smemlint.evaluate.language.initialisers import value_for
+from smemlint.evaluate.language.names import declare_global, leave_members_to_others
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values.host_limits import one_set
@@ -185,7 +186,11 @@ def take_defaults(m: Machine, f: Function) -> None:
 
 def set_by_others(m: Machine, var: Var) -> None:
     """A number of the program that functions set which may have run before: zero stands for what is not told
-    yet, any other for what it may still be."""
+    yet, any other for what it may still be. Of an object of the project the members that are set."""
+    own = isinstance(var.type, RecordRef) and not var.type.name.startswith(("std::", "thrust::"))
+    if own and not var.elsewhere:
+        leave_members_to_others(m, declare_global(m, var))
+        return
     unknown_setting(m, var)
     default = (
         None if var.begins_at_zero() or var.init is None else value_for(m, m.resolve(var.type), var.init)

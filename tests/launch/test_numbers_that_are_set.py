@@ -30,6 +30,12 @@ SET = {
         void go() { k<<<1, 32>>>(C::n); }""",
     "a function, in the one object": """struct C { int n = 2; static C &get() { static C c; return c; } };
         void set(int x) { C::get().n = x; } void go() { k<<<1, 32>>>(C::get().n); }""",
+    "a function, as a container": """#include <vector>
+        std::vector<int> v; void fill(int x) { v.push_back(x); } void go() { k<<<1, 32>>>(v.size()); }""",
+    "another file, as a container": """#include <vector>
+        extern std::vector<int> v; void go() { k<<<1, 32>>>(v.size()); }""",
+    "a method, in a global object": """struct C { int n = 2; void set(int x) { n = x; } }; C c;
+        void start(int x) { c.set(x); } void go() { k<<<1, 32>>>(c.n); }""",
     "the call before": "int n = 1; void go() { k<<<1, 32>>>(n); n *= 2; }",
     "the call before, in a function": "void go() { static int n = 1; k<<<1, 32>>>(n); n++; }",
 }
@@ -41,6 +47,26 @@ def test_a_number_is_not_known_that_is_set_by(by: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "sets",
+    [
+        "int &r = n; r = 4;",
+        "int &r = n; int &q = r; q = 4;",
+        "auto f = [&n](int x) { n = x; }; f(4);",
+        "auto f = [&] { n = 4; }; f();",
+        "std::function<void(int)> f = [&](int x) { n = x; }; f(4);",
+        "auto f = [&](int x) { n = x; }; call(f);",
+        "int m[2] = {4, 1}; std::swap(m[0], m[1]); n = m[1];",
+        "int old = std::exchange(n, 4);",
+        "std::vector<int> v{2, 2}; for (auto &x : v) x *= 2; n = v[1];",
+    ],
+)
+def test_a_number_that_is_set_through_another_name_is_what_it_is_set_to(sets: str) -> None:
+    head = "#include <functional>\n#include <utility>\n#include <vector>\n"
+    head += "template <class F> void call(F f) { f(4); }\n"
+    assert widths(f"{head}void go() {{ int n = 1; {sets} k<<<1, 32>>>(n); }}") == [4]
+
+
+@pytest.mark.parametrize(
     "host",
     [
         "int n = 4; void go() { k<<<1, 32>>>(n); }",
@@ -48,6 +74,7 @@ def test_a_number_is_not_known_that_is_set_by(by: str) -> None:
         "struct C { static int n; }; int C::n = 4; void go() { k<<<1, 32>>>(C::n); }",
         "void go() { static int n = 4; k<<<1, 32>>>(n); }",
         "int n = 4; void show(const int &x); void tell() { show(n); } void go() { k<<<1, 32>>>(n); }",
+        "struct C { int n = 4, m = 0; }; C c; void set(int x) { c.m = x; } void go() { k<<<1, 32>>>(c.n); }",
         "void go() { static int n = 0; if (n == 0) n = 4; k<<<1, 32>>>(n); }",
     ],
 )

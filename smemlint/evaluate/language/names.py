@@ -114,6 +114,17 @@ def declare_global(m: Machine, var: Var) -> Object:
     return o
 
 
+def leave_members_to_others(m: Machine, o: Object) -> None:
+    """What is seen to set members of an object of the host may have run: they are not known."""
+    t = o.type
+    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    for name in found[0].assigned if found is not None and layout is not None else ():
+        at, member = layout.fields.get(name, (-1, None)) if layout is not None else (-1, None)
+        if member is not None and at in o.cells:
+            o.cells[at] = m.unknown(member, name, uniform=True, rank=3, size=True)
+
+
 def _without_place(m: Machine, e: Name) -> Value:
     bound = _binding(m, e.id)
     if isinstance(bound, Int):

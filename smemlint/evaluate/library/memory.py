@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.language.accesses import escape, load, record_access, store
+from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.machine.cp_async import CHUNK, Copied
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
@@ -204,6 +205,18 @@ def _swap(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     store(m, a, vb, e.place)
     store(m, b, va, e.place)
     return Other()
+
+
+@named("std::exchange", "cuda::std::exchange")
+def _exchanged(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """`std::exchange(a, b)` sets a, and is what it was."""
+    if len(e.arguments) != 2:
+        return Other()
+    a = place_of(m, e.arguments[0])
+    old, new = load(m, a, e.place), rvalue(m, e.arguments[1])
+    if isinstance(a, Pointer):
+        store(m, a, coerce(m, new, a.pointee), e.place)
+    return old
 
 
 # ---------------------------------------------------------------------- what is handed to unknown code

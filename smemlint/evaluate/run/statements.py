@@ -9,7 +9,7 @@ from smemlint.evaluate.language.conversions import as_base, truth, type_of
 from smemlint.evaluate.language.destructors import discard, end_lives, end_temporaries
 from smemlint.evaluate.language.initialisers import initialise, value_for
 from smemlint.evaluate.language.lifetimes import begin_life
-from smemlint.evaluate.language.names import declare_global
+from smemlint.evaluate.language.names import declare_global, leave_members_to_others
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.library.host_checks import is_false
 from smemlint.evaluate.library.host_runtime import leave_program
@@ -197,12 +197,7 @@ def _leave_to_earlier_calls(m: Machine, var: Var, o: Object) -> None:
         if f is not None and var.id in _stepped(f.body):
             o.cells[0] = m.unknown(o.type, var.name, uniform=True, rank=3, size=True)
         return
-    found = m.types.record_of(o.type) if isinstance(o.type, RecordRef) else None
-    layout = m.types.layout(o.type) if isinstance(o.type, RecordRef) else None
-    for name in found[0].assigned if found is not None and layout is not None else ():
-        at, t = layout.fields.get(name, (-1, None)) if layout is not None else (-1, None)
-        if t is not None and isinstance(o.cells.get(at), Int):
-            o.cells[at] = m.unknown(t, name, uniform=True, rank=3, size=True)
+    leave_members_to_others(m, o)
 
 
 def _default_elements(m: Machine, o: Object, t: ArrayOf, element: RecordRef, var: Var) -> None:

@@ -17,11 +17,13 @@ from smemlint.ir import Declare, Function, LaunchStmt, PointerTo, Record, Record
 from smemlint.ir.types import own_name
 from smemlint.ir.walk import nodes_of
 from smemlint.patterns import pattern
+from smemlint.toolkit.reading import READING
 
 _PART = rb"(?:\s*\.\s*\w+|\s*\[[^\]\n]*\])*"
 _WORD = pattern(rb"[A-Za-z_]\w*")
 _VALUE = pattern(rb"([^;{}\n]*);")
 _CALL = pattern(rb"(\w+)\s*\(([^(){};]*)\)")
+_CHANGES = rb"(?!(?:" + b"|".join(re.escape(n.encode()) for n in sorted(READING)) + rb")\b)\w+\s*\("
 _AND_SET = tuple(bytes([x]) for x in b"-+*/%&|^<>")
 MOST_NAMES = 4
 """Names that stand for one another."""
@@ -34,7 +36,9 @@ def with_assigned(
     """The records, each with its members that other functions than its constructors set, and the numbers that
     they set. Only of classes whose methods run on the host, and of what functions that launch are given."""
     started = {f.record for f in functions.values() if f.record is not None and f.side == "host"}
-    given = {name for f in functions.values() if f.side == "host" for name in _given(f)} - started
+    given = {name for f in functions.values() if f.side == "host" for name in _given(f)}
+    given |= {v.type.name for v in c.found.globals.values() if isinstance(v.type, RecordRef)}
+    given -= started
     result = dict(records)
     for key in _with_bases(started | given, records):
         record = records.get(key)
@@ -58,10 +62,14 @@ def with_set_apart(
     c: Context, functions: Mapping[str, Function], variables: Mapping[str, Var]
 ) -> dict[str, Var]:
     """The variables; numbers of the host are marked where functions set them that are not lowered."""
-    numbers = {v.name.rsplit("::", 1)[-1].encode() for v in variables.values() if v.may_be_set()}
+    settable = {id for id, v in variables.items() if v.may_be_set() or _is_object(v)}
+    numbers = {variables[id].name.rsplit("::", 1)[-1].encode() for id in settable}
     if not numbers:
         return dict(variables)
-    set_in = _pattern(rb"(?<![\w.>])", b"|".join(map(re.escape, numbers)))
+    names = b"|".join(map(re.escape, numbers))
+    set_in = re.compile(
+        _pattern(rb"(?<![\w.>])", names).pattern + rb"|(?<![\w.>])(" + names + rb")\s*(?:\.|->)\s*" + _CHANGES
+    )
     lowered = {f.name for f in functions.values()}
     others = [f for f in c.declarations.functions.values() if f.name.split("<", 1)[0] not in lowered]
     apart = {
@@ -77,9 +85,13 @@ def with_set_apart(
         name.decode() for f in c.declarations.functions.values() for name in _handed(c, f.text(), numbers)
     }
     return {
-        id: replace(v, set_apart=True) if v.may_be_set() and v.name.rsplit("::", 1)[-1] in apart else v
+        id: replace(v, set_apart=True) if id in settable and v.name.rsplit("::", 1)[-1] in apart else v
         for id, v in variables.items()
     }
+
+
+def _is_object(v: Var) -> bool:
+    return isinstance(v.type, RecordRef) and not v.const and v.storage in ("global", "static")
 
 
 def is_set(c: Context, name: str) -> bool:

@@ -10,6 +10,7 @@ from smemlint.ir import (
     ArrayOf,
     Assign,
     Binary,
+    Call,
     Expr,
     Function,
     FunctionType,
@@ -28,6 +29,7 @@ from smemlint.ir import (
 from smemlint.ir.types import element_type
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
+from smemlint.toolkit.reading import READING
 
 MOST_SHORT = 64
 """Elements of an array that may hold a number for each level or axis."""
@@ -55,14 +57,18 @@ class Settings:
             sorted(
                 id
                 for id in self.globals - own
-                if (var := module.globals[id]).may_be_set()
+                if ((var := module.globals[id]).may_be_set() or _is_object(var))
                 and (id in others or var.set_apart or var.elsewhere)
             )
         )
 
 
 def _is_elsewhere(var: Var) -> bool:
-    return var.elsewhere and var.may_be_set()
+    return var.elsewhere and (var.may_be_set() or _is_object(var))
+
+
+def _is_object(var: Var) -> bool:
+    return isinstance(var.type, RecordRef) and not var.const and var.storage in ("global", "static")
 
 
 def settings(module: Module, launching: Iterable[Function]) -> Settings:
@@ -119,9 +125,11 @@ def _is_step(n: object) -> bool:
 
 
 def _written(n: object) -> Expr | None:
-    """What an expression sets, or hands out to be set: `n = 3`, `n++`, `&n`."""
+    """What an expression sets, or hands out to be set: `n = 3`, `n++`, `&n`, `v.push_back(3)`."""
     if isinstance(n, Assign):
         return n.target
+    if isinstance(n, Call) and isinstance(n.callee, Member) and n.callee.name not in READING:
+        return n.callee.base
     return n.operand if isinstance(n, Unary) and n.op in (*STEPS, "&") else None
 
 

@@ -97,6 +97,7 @@ class HostSlice:
         self.launching |= {v.id for v in lambdas if any(self._launches(n) for n in walk(v.init))}
         self.launching |= self._holders(nodes)
         self.called.clear()
+        self.stand_for = _stand_ins(module, nodes)
         self._mark(f.body)
         for n in nodes:
             if isinstance(n, Lambda):
@@ -226,9 +227,15 @@ class HostSlice:
                 nodes = list(walk(e))
                 assigned |= _assigned(nodes)
                 handed |= self._handed(nodes)
+                assigned |= self._behind(assigned)
+                handed |= self._behind(handed | _called_variables(nodes))
                 launches = launches or any(self._launches(n) for n in nodes)
             known = self.below[id(s)] = assigned, handed, launches
         return known
+
+    def _behind(self, names: Iterable[str]) -> set[str]:
+        """What is set where some variables are, or are called: what references mean, what lambdas set."""
+        return set[str]().union(*(self.stand_for.get(name, ()) for name in names))
 
     def _mark(self, s: Stmt) -> tuple[bool, bool]:
         """Whether a statement launches or returns, and whether it leaves the loop or switch around it."""
@@ -318,6 +325,7 @@ class HostSlice:
                 read[id(value)] = reads(value, self.data)
         found = [(target, *read[id(value)]) for target, value in links]
         found += [(target, frozenset(), read[id(value)][1]) for target, value in beside]
+        found += [(t, frozenset({v}), frozenset()) for v, meant in self.stand_for.items() for t in meant]
         initial = [(f"{_THIS}.{name}", *reads(e, self.data)) for name, e in self.function.initialisers]
         return found + initial
 
@@ -394,8 +402,10 @@ class HostSlice:
                         root = _root(a)
                         if root is not None:
                             found.add(root)
-                    elif isinstance(a, Name) and not (callees and all(_copies(f, i) for f in callees)):
-                        found.add(a.id)
+                    elif isinstance(a, Name | Member | Index) and (given := _root(a)) is not None:
+                        copied = callees and all(_copies(f, i) for f in callees)
+                        if given in self.stand_for or not copied:
+                            found.add(given)
                 callee = n.callee
                 root = _root(callee.base) if isinstance(callee, Member | Index) else None
                 if root == _THIS and isinstance(callee, Member):
@@ -545,6 +555,43 @@ def _callable(t: Type) -> bool:
 def _copies(f: Function, at: int) -> bool:
     """Whether a parameter is a number or object of its own."""
     return at < len(f.parameters) and not isinstance(f.parameters[at].type, PointerTo | ArrayOf)
+
+
+def _called_variables(nodes: Sequence[object]) -> set[str]:
+    return {n.callee.id for n in nodes if isinstance(n, Call) and isinstance(n.callee, Name)}
+
+
+def _refers(module: Module, record: str) -> bool:
+    """Whether an object of a class of the project refers to others."""
+    found = module.records.get(record)
+    return found is not None and any(isinstance(f.type, PointerTo) for f in found.fields)
+
+
+def _stand_ins(module: Module, nodes: Sequence[object]) -> dict[str, set[str]]:
+    """By variable: others that are set where it is (`int &r = n;`), or that are set where it is called or its
+    methods are (`auto set = [&] { n = 2; };`, `Writer w{n};`)."""
+    found: dict[str, set[str]] = {}
+    for n in nodes:
+        if not isinstance(n, Declare) or n.var.init is None:
+            continue
+        var, init, inside = n.var, n.var.init, list(walk(n.var.init))
+        meant: set[str] = set()
+        if isinstance(var.type, PointerTo) and var.type.reference:
+            root = _root(init)
+            meant |= set() if root is None else {root}
+        elif isinstance(init, Call) and isinstance(init.callee, Member):  # `auto it = v.begin();`
+            root = _root(init.callee.base) if not isinstance(var.type, Scalar) else None
+            meant |= set() if root is None else {root}
+        if any(isinstance(x, Lambda) for x in inside):
+            meant |= _assigned(inside)
+        elif isinstance(var.type, RecordRef) and _refers(module, var.type.name):
+            meant |= {x.id for x in inside if isinstance(x, Name)}
+        if meant - {var.id}:
+            found[var.id] = meant - {var.id}
+    for _ in range(4):  # references to references
+        for meant in found.values():
+            meant |= set[str]().union(*(found.get(x, ()) for x in meant))
+    return found
 
 
 def _assigned(nodes: Sequence[object]) -> set[str]:
