@@ -74,6 +74,19 @@ def test_storage_of_a_library_is_named_as_the_reason(here: Path, capsys: Capture
     assert data["summary"]["unseen_reasons"] == {"library-storage": 1}
 
 
+@pytest.mark.parametrize(
+    "body", ["SHARED_TILE(float, t, 32, 33); LOAD_TILE(t, p);", "lib::SharedArray<float, 64> s; s(0) = p[0];"]
+)
+def test_macros_and_classes_that_are_named_after_shared_memory_and_not_read_are_listed(
+    here: Path, capsys: Capture, body: str
+) -> None:
+    kernel = f'#include "lib.h"\n__global__ void k(float *p) {{ {body} }}\n'
+    text = kernel + "void go(float *p) { k<<<1, 32>>>(p); }\n"
+    (here / "k.cu").write_text(text, encoding="utf-8")
+    _, out, _ = run(capsys, "k.cu")
+    assert out.endswith("1 kernel not analysed (1 no access found)\n")
+
+
 def test_a_kernel_without_shared_memory_is_clean(here: Path, capsys: Capture) -> None:
     (here / "k.cu").write_text(PLAIN, encoding="utf-8")
     status, out, _ = run(capsys, "k.cu", "--fail-on-unseen")

@@ -64,7 +64,7 @@ class Sharing:
         if first.shared:
             return f"it {first.shared}"
         if kernel.place.offset in self.module.saying_shared and kernel.place.path == self.module.path:
-            return "its text declares shared memory"
+            return "its text names shared memory"
         if launch.dynamic:
             return f"its launch gives it {launch.dynamic} bytes"
         names, members = set(first.names), set(first.members)

@@ -14,6 +14,9 @@ from smemlint.records import record
 from smemlint.source.tokens import literals
 
 _KERNEL = pattern(rb"(?<!\w)__global__(?!\w)")
+_SAYS_SHARED = pattern(
+    rb"(?<!\w)(?:__shared__(?!\w)|[A-Z0-9_]*(?:SHARED|SMEM)[A-Z0-9_]*\s*\(|S(?:hared|mem)(?!Ptr)[A-Z]\w*\s*<)"
+)
 _STEP = pattern(rb"[(){};]|[A-Za-z_]\w*")
 _QUALIFIERS = pattern(rb"(?:__\w+__|\w*(?:BOUNDS|bounds)\w*|alignas|decltype)\Z")
 _ELSEWHERE = pattern(r"\b0\b|\bfalse\b|HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL")
@@ -144,13 +147,14 @@ def _strings(text: str) -> list[tuple[int, int]]:
 
 
 def saying_shared(texts: Iterable[Sequence[SkippedText]]) -> frozenset[int]:
-    """Offsets of the names of kernels whose text, in some configuration, says `__shared__`."""
+    """Offsets of the names of kernels whose text, in some configuration, says `__shared__`, or has a macro or
+    a class template that is named after it (`SHARED_TILE(float, t)`, `lib::SharedArray<float, 64> s;`)."""
     found: set[int] = set()
     for configuration in texts:
         for text in configuration:
-            if b"__shared__" in text.data and b"__global__" in text.data:
+            if b"__global__" in text.data and _SAYS_SHARED.search(text.data):
                 code = active_code(text.data, text.skipped)
-                found |= {k.at for k in kernels_in(code) if b"__shared__" in code[k.start : k.end]}
+                found |= {k.at for k in kernels_in(code) if _SAYS_SHARED.search(code, k.start, k.end)}
     return frozenset(found)
 
 
