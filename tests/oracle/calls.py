@@ -44,9 +44,11 @@ class Calls(Part):
                 this = yield from self.at(0, self.lvalue(callee.base, frame))
             if isinstance(this, Callee):
                 return (yield from self.enter(this, None, expr, frame))
-            if not self.machine.methods(this.type, callee.name):
+            methods = self.machine.methods(this.type, callee.name)
+            if not methods:
                 return (yield from self.implicit(expr, callee, this, frame))
-            function = self.machine.choose(self.machine.methods(this.type, callee.name), len(expr.arguments))
+            meant = [f for f in methods if f.id == expr.chosen] or methods
+            function = self.machine.choose(meant, len(expr.arguments))
             target = Callee(function, (), self.machine.layout.scope_of(this.type))
             return (yield from self.enter(target, this, expr, frame))
         if isinstance(callee, Name) and callee.id not in frame.env:

@@ -127,6 +127,9 @@ class LibraryWriter(TemplateWriter):
             self.narrow_lambdas,
             self.handed_on,
             self.own_pointers,
+            self.cells,
+            self.points,
+            self.two_bases,
         )
         exchanges = (self.shuffled, self.voted, self.matched) if depth == 2 else ()
         forms += exchanges * 2

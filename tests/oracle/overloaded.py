@@ -13,6 +13,7 @@ from smemlint.ir import (
     Literal,
     Member,
     Name,
+    PointerTo,
     RecordRef,
     This,
     Type,
@@ -30,13 +31,16 @@ class Overloaded(Part):
             first, rest = expr.operand, ((Literal(0),) if expr.op in ("x++", "x--") else ())
         elif isinstance(expr, Binary):
             first, rest = expr.left, (expr.right,)
-        elif isinstance(expr, Assign) and expr.op != "=" and not isinstance(expr.value, InitList):
+        elif isinstance(expr, Assign) and not isinstance(expr.value, InitList):
             first, rest = expr.target, (expr.value,)
         else:
             return None
         type_ = self.record_named(first, frame)
         name = f"operator{expr.op.replace('x', '')}"
-        if type_ is None or not self.machine.methods(type_, name):
+        methods = self.machine.methods(type_, name) if type_ is not None else ()
+        if isinstance(expr, Assign) and expr.op == "=":  # but of an object of its own class
+            methods = [f for f in methods if not isinstance(f.parameters[0].type, PointerTo)]
+        if not methods:
             return None
         return Call(Member(first, name), rest, expr.place)
 
@@ -47,7 +51,7 @@ class Overloaded(Part):
             type_ = found.type if isinstance(found, Ref) else None
         elif isinstance(expr, Unary) and expr.op == "*" and isinstance(expr.operand, This):
             type_ = frame.this.type if frame.this is not None else None
-        elif isinstance(expr, Index):
+        elif isinstance(expr, Index | Member):
             type_ = self.type_of(expr, frame)
         elif isinstance(expr, Call) and isinstance(expr.callee, Member):
             base = expr.callee.base

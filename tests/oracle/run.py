@@ -349,9 +349,10 @@ class Machine:
             return []
         record = self.layout.record(type_)
         found = [self.module.functions[i] for i in record.methods.get(name, ()) if i in self.module.functions]
-        for base in record.bases:
-            found = found or self.methods(self.resolve(base, self.layout.scope_of(type_)), name)
-        return found
+        if found:
+            return found
+        bases = (self.resolve(base, self.layout.scope_of(type_)) for base in record.bases)
+        return [f for base in bases for f in self.methods(base, name)]
 
     def constructors(self, type_: Type, count: int) -> list[Function]:
         if not isinstance(type_, RecordRef):

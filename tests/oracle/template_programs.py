@@ -27,6 +27,34 @@ template <typename E, int LD> struct Grid {
     for (int i = 0; i < 3; i++) f((*this)[r + i][i], i);
   }
 };
+template <typename E> struct Spot {
+  E *p;
+  __device__ E get() const { return p[0]; }
+  __device__ Spot &operator=(E v) { p[0] = v; return *this; }
+  __device__ Spot &operator+=(E v) { *this = get() + v; return *this; }
+  __device__ Spot &operator-=(E v) { p += 33; return *this = v; }
+};
+template <typename C, typename E> __device__ void put(C c, E v) { c = v; }
+template <typename E> struct Spots {
+  E *d; int step;
+  __device__ Spots(E *q, int n) : d(q), step(n) {}
+  __device__ Spot<E> at(int i) const { return Spot<E>{d + i * step}; }
+};
+template <typename E> struct TwoSpots {
+  Spots<E> first, second; int base;
+  __device__ TwoSpots(E *q, int n) : first(q, n), second(q + 64, n + 1), base(n) {}
+  __device__ void fill(int i, E v) { first.at(i) = v; second.at((i + base) & 15) += v; }
+};
+struct Point { float &x, &y; };
+struct Points {
+  float *d; int apart;
+  __device__ Point operator[](int i) { return Point{d[i], d[i + apart]}; }
+};
+struct ByRow { int r; };
+struct ByColumn { int c; };
+struct RowIndex { __device__ int at(ByRow i) const { return i.r + 64; } };
+struct ColumnIndex { __device__ int at(ByColumn i) const { return (i.c & 31) * 32; } };
+struct Indices : RowIndex, ColumnIndex { using RowIndex::at; using ColumnIndex::at; };
 template <int N> struct Sums {
   int at; int held[N] = {}; int order[N]{3, 1};
   __device__ Sums(int x) : at(x & 63) {}
@@ -122,3 +150,35 @@ class TemplateWriter(OddWriter):
         self.line(self.choose(f"Own {b} = {a};", f"Own {b}({a});", f"Own &{b} = {a};"))
         self.line(self.choose(f"{b}.inc(lane);", f"*{b}.p = 7;", f"if ({self.condition()}) {a}.inc(3);"))
         self.made_number(f"({a}.v + {b}.v * 2) & 255")
+
+    def cells(self) -> None:
+        made, step = self.name("spots"), self.choose("1", "2", "32", "33")
+        kind = self.choose("Spots", "TwoSpots")
+        self.line(f"{kind}<float> {made}(t + {self.choose('0', '64', 'warp')}, {step});")
+        i = f"(({self.small()}) & 15)"
+        cell = f"{made}.{'' if kind == 'Spots' else self.choose('first.', 'second.')}at({i})"
+        form = self.choose(
+            f"{cell} = acc;",
+            f"{cell} += acc;",
+            f"{cell} -= acc;",
+            f"put({cell}, acc);",
+            f"acc += {cell}.get();",
+        )
+        self.line(f"if ({self.condition()}) {form}" if self.chance(30) else form)
+        if kind == "TwoSpots":
+            self.line(f"{made}.fill({i}, acc);")
+
+    def points(self) -> None:
+        made = self.name("points")
+        self.line(f"Points {made}{{t + {self.number(0, 64)}, {self.choose('32', '33', '256')}}};")
+        self.moved(f"{made}[{self.small()} & 255].{self.choose('x', 'y')}")
+        if self.chance(40):
+            one = self.name("point")
+            self.line(f"Point {one} = {made}[lane * {self.choose('1', '2', '4')}];")
+            self.moved(f"{one}.{self.choose('x', 'y')}")
+
+    def two_bases(self) -> None:
+        made = self.name("indices")
+        self.line(f"Indices {made};")
+        kind = self.choose("ByRow", "ByColumn")
+        self.made_number(f"{made}.at({kind}{{{self.small()} & 63}})")
