@@ -1,10 +1,13 @@
-"""No object holds more than can be kept in mind: 20 attributes, whether declared or set in a method."""
+"""No object holds more than 20 attributes; no modules import each other in a ring."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("smemlint", "rules", "benchmarks", "tests")
@@ -57,3 +60,46 @@ def test_declared_fields_slots_and_what_methods_set_are_counted() -> None:
     assert too_large({"x": ast.parse(declared + more)}) == {"x: A": 21}
     slots = f"class B:\n    __slots__ = {tuple(f's{n}' for n in range(20))}\n"
     assert too_large({"x": ast.parse(f"{slots}class C(B):\n    one: int\n")}) == {"x: C": 21}
+
+
+def imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Module and name of each import that runs as a module is loaded: none in functions, none for types."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        n = waiting.pop()
+        if isinstance(n, ast.ImportFrom):
+            yield from ((n.module or "", a.name) for a in n.names)
+        elif isinstance(n, ast.Import):
+            yield from ((a.name, "") for a in n.names)
+        elif isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test):
+            waiting += n.orelse
+        elif not isinstance(n, ast.FunctionDef):
+            waiting += ast.iter_child_nodes(n)
+
+
+def order(modules: dict[str, ast.Module]) -> list[str]:
+    """An order in which modules can be loaded. Raises CycleError where there is none."""
+    found = {
+        name: {x for m, n in imported(tree) for x in (f"{m}.{n}" if f"{m}.{n}" in modules else m,)} - {name}
+        for name, tree in modules.items()
+    }
+    return [x for x in TopologicalSorter(found).static_order() if x in modules]
+
+
+def test_no_modules_import_each_other_in_a_ring() -> None:
+    modules = {}
+    for folder, package in (("smemlint", "smemlint"), ("rules", "smemlint.rules")):
+        for path in (ROOT / folder).rglob("*.py"):
+            parts = path.relative_to(ROOT / folder).with_suffix("").parts
+            name = ".".join((package, *(part for part in parts if part != "__init__")))
+            modules[name] = ast.parse(path.read_text(encoding="utf-8"))
+    assert len(order(modules)) == len(modules) > 500
+
+
+def test_a_ring_is_found_through_packages_and_not_where_it_is_for_types_only() -> None:
+    back = "from p.a import x"
+    forth = {"p": "", "p.a": "from p import b", "p.b": "from p.c import y", "p.c": back}
+    with pytest.raises(CycleError):
+        order({name: ast.parse(text) for name, text in forth.items()})
+    forth["p.c"] = f"if TYPE_CHECKING:\n    {back}\ndef f():\n    {back}\n"
+    assert order({name: ast.parse(text) for name, text in forth.items()})[-1] == "p.a"
