@@ -33,7 +33,6 @@ BASE_ARGUMENTS = (
     "-nostdinc++", "-nobuiltininc", "-ferror-limit=0", "-fshow-overloads=best", "-fno-spell-checking", "-w",
     "-fgpu-rdc", "-fcxx-exceptions", "-fbracket-depth=256", "-ftemplate-depth=256",
     "-fconstexpr-steps=100000", "-fconstexpr-depth=128", "-fno-delayed-template-parsing",
-    "-foffload-implicit-host-device-templates",  # nvcc takes deduction guides of host code
 )  # fmt: skip
 """Never the toolkit's headers nor the system's; bounded in every recursion that clang lets one bound."""
 

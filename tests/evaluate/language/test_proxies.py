@@ -109,10 +109,3 @@ def test_members_are_made_of_several_values_in_templates() -> None:
     text = f"{head} template <class R> __global__ void k(float *o) {{ {body} }} {start}"
     (access,) = analyze(text).kernels[0].accesses
     assert (access.op, access.wavefronts, access.ideal) == ("load", 2, 1)
-
-
-def test_a_deduction_guide_of_host_code_holds_on_the_device() -> None:
-    head = "template <class T> struct Pair { T a; int b; }; template <class T> Pair(T, int) -> Pair<T>;"
-    body = "__shared__ float s[128]; Pair p{int(threadIdx.x) * 4, 1}; s[p.a] = 1;"
-    (trace,) = traced(f"__global__ void k() {{ {body} }}", head).traces
-    assert trace.offsets.tolist() == [[16 * lane for lane in range(32)]]
