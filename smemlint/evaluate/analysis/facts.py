@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol, TypeAlias
 
 from smemlint.evaluate.analysis import address_slice
@@ -32,10 +32,12 @@ class SliceLike(Protocol):
     deciding: set[int]
     trailing: set[int]
     handing: set[int]
-    sets: dict[int, frozenset[str]]
 
     @property
     def quiet(self) -> set[int]: ...
+
+    @property
+    def sets(self) -> Mapping[int, frozenset[str]]: ...
 
 
 Slicer: TypeAlias = Callable[[Function, frozenset[str], frozenset[str]], SliceLike]

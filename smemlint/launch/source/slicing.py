@@ -3,7 +3,7 @@ over."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
 from smemlint.evaluate.library.host_checks import checked, ends
 from smemlint.ir import (
@@ -128,11 +128,15 @@ class HostSlice:
         """Host code is never run for what it accesses."""
         return self.skippable
 
+    @property
+    def sets(self) -> Mapping[int, frozenset[str]]:
+        """Nothing that is passed over sets what matters."""
+        return {}
+
     def finish(self) -> None:
         self.skippable: set[int] = set()
         self._visit(self.function.body)
         self.deciding = self._deciding(self.function, nodes_of(self.function.body))
-        self.sets: dict[int, frozenset[str]] = {}
         self.trailing: set[int] = set()
         self.handing: set[int] = set()
         self._find_end(self.function.body)
