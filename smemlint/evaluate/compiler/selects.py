@@ -81,12 +81,17 @@ def note(
     if chosen:
         if not c.known and not any(s.varying for mono in c.terms for s in mono):
             return
-        if _behind(m, at) is Behind.JOIN and not _is_of_ladder(m, at):
+        behind = _behind(m, at)
+        if behind is Behind.JOIN and not _is_of_ladder(m, at):
             return  # three ways meet behind them
-        for (one, address), (other, there) in _pairs(m, first, second):
+        pairs = _pairs(m, first, second)
+        if behind is not Behind.STEP and _ends_in_a_store(arms[1]):
+            pairs = [(other, one) for one, other in pairs]  # on the line of the second
+        for (one, address), (other, there) in pairs:
             kept = one.site.op == "store" and same(address, there)  # see `note_stores`
             if _alike(m, one, other, one.site.op) and not _is_vector(one) and not kept:
-                offset = local_memory.merge(m, c, address, there)
+                here, beside = (address, there) if one.order < other.order else (there, address)
+                offset = local_memory.merge(m, c, here, beside)
                 assert isinstance(offset, Int)
                 m.journal.selected.append(Selected(one.order, other.order, offset))
         return
@@ -95,6 +100,13 @@ def note(
         if of_both is None:
             return
         m.journal.selected.append(Selected(a.order, b.order, of_both))
+
+
+def _ends_in_a_store(arm: Node) -> bool:
+    """Whether the last statement of an arm sets more than a variable."""
+    last = _statements(arm)[-1:]
+    sets = [s.expr.target for s in last if isinstance(s, Evaluate) and isinstance(s.expr, Assign)]
+    return any(is_element(target) for target in sets)
 
 
 def _pairs(

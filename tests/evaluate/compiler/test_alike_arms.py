@@ -88,3 +88,27 @@ def test_elements_of_a_local_array_that_are_stored_back_may_come_apart(declared:
     assert all(
         (t.grade is Grade.EXACT) is exact for t in traces if t.site.place.line in (3, 4) and len(t.offsets)
     )
+
+
+@pytest.mark.parametrize(
+    ("arms", "line"),
+    [
+        (("out[t] = s[a];", "out[t] = s[b];"), 6),
+        (("q[a] = s[b];", "q[b] = s[a];"), 6),
+        (("q[a] = w;", "q[b] = w;"), 6),
+    ],
+)
+def test_what_both_arms_store_is_counted_on_the_line_of_the_second(arms: tuple[str, str], line: int) -> None:
+    """As the line table of nvcc 13.0 for sm_90 has it."""
+    source = f"""__global__ void k(float *out, const float *in, int n) {{
+    __shared__ float s[1024], q[1024]; int t = threadIdx.x, a = t * 5 & 511, b = t * 3 + n & 511;
+    float w = in[t + 5]; s[t] = w; q[t] = w; __syncthreads(); if (in[t] > 0) {{
+    {arms[0]}
+    }} else {{
+    {arms[1]}
+    }}
+    __syncthreads(); out[t + 512] = s[t ^ 1] + q[t ^ 3]; }}"""
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((64, 1, 1), arguments={"n": 7}))
+    run = {t.site.place.line for t in trace.traces if t.site.place.line in (4, 6) and len(t.weights)}
+    assert run == {line}
