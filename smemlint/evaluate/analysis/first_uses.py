@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from smemlint.evaluate.analysis.computed_halves import types_of
 from smemlint.evaluate.analysis.purity import innermost, root_of
 from smemlint.ir import (
+    ArrayOf,
     Assign,
-    Cast,
+    Binary,
     Declare,
     Evaluate,
     Expr,
@@ -25,11 +27,14 @@ from smemlint.ir import (
     Member,
     Name,
     PointerTo,
+    Scalar,
     Stmt,
     Switch,
+    Type,
     Unary,
     Var,
 )
+from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.stmt import Block, UnknownStmt
 from smemlint.ir.walk import nodes_of, walk
@@ -111,19 +116,62 @@ def is_used_before(f: Function, load: Expr, store: Expr, parts: int) -> bool:
     ]
     if f.side == "kernel" and any(_is_global(leaf.node, f) for leaf in between):
         return True
-    return _covers(between, variable, _key(target), parts, _own(f))
+    if any(_given(leaf.node, variable, _own(f)) for leaf in between):
+        return False
+    stored = _stored(there.node)
+    plain = stored is not None and isinstance(stored, Name | Index | Member)
+    if plain and root_of(stored) == variable and not _is_changed(between, variable, there):
+        return False  # what is as it was is not stored at all
+    if not plain:
+        types = types_of(f)
+        between = [leaf for leaf in between if leaf is there or _stays_in_front(leaf.node, variable, types)]
+    return _covers(between, variable, _key(target), parts)
 
 
-def _covers(leaves: list[_Leaf], variable: str, key: str, parts: int, own: frozenset[str]) -> bool:
+def _covers(leaves: list[_Leaf], variable: str, key: str, parts: int) -> bool:
     """Whether statements calculate with what was put under a key into a variable."""
-    keys: set[str] = set()
-    for leaf in leaves:
-        if _given(leaf.node, variable, own):
-            return False
-        keys |= set(_uses(leaf.node, variable))
+    keys = {used for leaf in leaves for used in _uses(leaf.node, variable)}
     if key in keys or ALL in keys:
         return True
     return key == ALL and len(keys) >= parts
+
+
+def _stored(s: Stmt | Expr) -> Expr | None:
+    """The value of an assignment."""
+    set_ = isinstance(s, Evaluate) and isinstance(s.expr, Assign) and s.expr.op == "="
+    return uncast(s.expr.value) if set_ else None
+
+
+def _stays_in_front(s: Stmt | Expr, variable: str, types: dict[str, Type]) -> bool:
+    """Whether what a statement calculates is surely not done with what a store calculates further: integers
+    are put in another order, and products of the variable become a part of the sum."""
+    t = types.get(variable)
+    while isinstance(t, ArrayOf):
+        t = t.element
+    own = any(isinstance(n, Assign) and _is_part(n.target, variable) for n in walk(s))
+    products = own and any(isinstance(n, Binary | Assign) and n.op in ("*", "*=") for n in walk(s))
+    return isinstance(t, Scalar) and t.kind == "float" and not products
+
+
+def _is_changed(leaves: list[_Leaf], variable: str, store: _Leaf) -> bool:
+    """Whether all elements of a variable are set anew, or what the store puts back is no element."""
+    if not store.around or not isinstance(store.around[-1], Loop):
+        return True
+    return any(
+        isinstance(leaf.around[-1] if leaf.around else None, Loop)
+        and _first_of(leaf.around[-1]) == _first_of(store.around[-1])
+        and any(isinstance(n, Assign) and _is_part(n.target, variable) for n in walk(leaf.node))
+        for leaf in leaves
+    )
+
+
+def _first_of(loop: Stmt) -> int | None:
+    """The number with which a loop's counter begins."""
+    init = loop.init if isinstance(loop, Loop) else None
+    while isinstance(init, Block) and len(init.body) == 1:
+        init = init.body[0]
+    value = init.var.init if isinstance(init, Declare) else None
+    return value.value if isinstance(value, Literal) else None
 
 
 def _surely_runs_before(leaf: _Leaf, here: _Leaf, there: _Leaf) -> bool:
@@ -134,17 +182,11 @@ def _surely_runs_before(leaf: _Leaf, here: _Leaf, there: _Leaf) -> bool:
 
 def _copied_to(s: Stmt | Expr, load: Expr) -> Expr | None:
     """The variable that a statement puts what it loads into, and does nothing else with it."""
-    if isinstance(s, Declare) and s.var.init is not None and _bare(s.var.init) is load:
+    if isinstance(s, Declare) and s.var.init is not None and uncast(s.var.init) is load:
         return Name(s.var.id, s.var.name)
     if isinstance(s, Evaluate) and isinstance(s.expr, Assign) and s.expr.op == "=":
-        return s.expr.target if _bare(s.expr.value) is load else None
+        return s.expr.target if uncast(s.expr.value) is load else None
     return None
-
-
-def _bare(e: Expr) -> Expr:
-    while isinstance(e, Cast):
-        e = e.operand
-    return e
 
 
 def _key(target: Expr) -> str:
@@ -158,9 +200,9 @@ def _key(target: Expr) -> str:
 def _given(s: Stmt | Expr, variable: str, own: frozenset[str]) -> bool:
     """Whether a statement only hands (a part of) a variable on to another of its own."""
     if isinstance(s, Declare):
-        return s.var.init is not None and _is_part(_bare(s.var.init), variable)
+        return s.var.init is not None and _is_part(uncast(s.var.init), variable)
     if isinstance(s, Evaluate) and isinstance(s.expr, Assign) and s.expr.op == "=":
-        return root_of(s.expr.target) in own and _is_part(_bare(s.expr.value), variable)
+        return root_of(s.expr.target) in own and _is_part(uncast(s.expr.value), variable)
     return False
 
 

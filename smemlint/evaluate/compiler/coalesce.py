@@ -34,6 +34,7 @@ SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler compu
 SKEWED_INDEX = "whether neighbours are joined depends on what the compiler can prove of the index"
 CHOSEN_WORDS = "which words of the element are loaded depends on what each way of a condition needs of it"
 WIDENED = "whether neighbours are joined depends on where the compiler widens numbers of 16 bits"
+PADDED_WORDS = "which words of the record are loaded together depends on what the compiler makes of its gaps"
 IN_PLACE = (
     "whether neighbours are joined depends on whether the compiler loads an element before others are stored"
 )
@@ -146,6 +147,8 @@ def _doubted(
             yield id(s), LOOP_POINTER
         if runs[id(s)].wide and s.function is not None and id(s.node) in m.code.halved(s.function):
             yield id(s), CHOSEN_WORDS
+        if runs[id(s)].wide and id(s.node) in m.journal.padded:
+            yield id(s), PADDED_WORDS
         if id(s) in late and _widened_or_not(s):
             yield id(s), WIDENED
 

@@ -328,6 +328,9 @@ def _members_of(
     if not names or not names <= layout.fields.keys():
         return None
     parts = [(at, m.types.size_of(of) or 0) for at, of in (layout.fields[name] for name in names)]
+    if _is_padded_twice(m, t):
+        m.journal.padded.add(id(node))
+        return [(word, WORD) for word in sorted({at // WORD * WORD for at, _ in parts})]
     if len(parts) > 1 and all(isinstance(layout.fields[n][1], Scalar) for n in names) and _has_gaps(parts):
         return sorted(parts)
     found: dict[tuple[int, int], None] = {}
@@ -393,6 +396,18 @@ def _is_padded(m: Machine, t: Type, at: int, width: int) -> bool:
     return layout is not None and any(
         start == at and isinstance(of, Scalar) and of.size < width for start, of in layout.fields.values()
     )
+
+
+def _is_padded_twice(m: Machine, t: RecordRef) -> bool:
+    """Whether bytes of no member lie behind a narrow member and behind the last one, a byte: nvcc may load it
+    with what lies there, as a word beside the others."""
+    layout, found = m.types.layout(t), sorted(_scalars(m, t))
+    if layout is None or len(found) < 2 or layout.align < WORD:
+        return False
+    ends = [*(at for at, _ in found[1:]), layout.size]
+    padded = [size < WORD and at + size < end for (at, size), end in zip(found, ends, strict=True)]
+    words = {at // WORD for at, _ in found}
+    return found[-1][1] == 1 and padded[-1] and any(padded[:-1]) and len(words) == len(found)
 
 
 def _has_gaps(members: list[tuple[int, int]]) -> bool:

@@ -134,6 +134,8 @@ class Journal:
     """Loops that stay loops, inner ones first."""
     idle: set[int] = field(default_factory=set)
     """Orders of loads of what only goes back to where it lies."""
+    padded: set[int] = field(default_factory=set)
+    """id() of expressions that load records with bytes of no member, which may be loaded as words."""
     notes: list[Unresolved] = field(default_factory=list)
     stops: list[Stop] = field(default_factory=list)
     """What kept accesses apart so far, barriers aside."""

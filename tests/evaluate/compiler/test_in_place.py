@@ -40,6 +40,11 @@ BODIES = [
         False,
     ),
     ("float m = 0; for (int c = 0; c < 4; c++) m += s[4 * t + c]; " + STORED + "m * c;", False),
+    # calculated further when it is stored
+    (
+        SCALARS + "d *= 3; c *= 3; s[4*t] = a + b; s[4*t+1] = a - b; s[4*t+2] = c + d; s[4*t+3] = d - 2*d;",
+        True,
+    ),
     # another access of memory between
     (FOUR + "out[t] = w; " + STORED + "v[c] * w;", False),
     (FOUR + "w = in[t + 64]; " + STORED + "v[c] * w;", False),
@@ -73,6 +78,19 @@ def test_the_order_of_loads_and_stores_in_place(body: str, apart: bool) -> None:
 
 def test_a_declared_alignment_joins_before_there_is_an_order() -> None:
     assert is_sure(source(FOUR + STORED + "v[c] * w;", declared="__align__(16)"))
+
+
+def test_what_a_running_sum_leaves_as_it_was_is_not_stored() -> None:
+    """nvcc 13.0: LDS.128, then STS and STS.64 of the last three."""
+    assert not is_sure(source(FOUR + "for (int c = 1; c < 4; c++) v[c] += v[c - 1]; " + STORED + "v[c];"))
+
+
+def test_integers_may_be_added_in_another_order() -> None:
+    """nvcc 13.0: four LDS and four STS."""
+    body = (
+        FOUR.replace("float", "int") + "for (int c = 1; c < 4; c++) v[c] += v[c - 1]; " + STORED + "v[c] + n;"
+    )
+    assert not is_sure(source(body, type_="int"))
 
 
 def test_vectors_are_loaded_where_it_is_written() -> None:

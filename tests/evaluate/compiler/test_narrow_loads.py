@@ -13,6 +13,7 @@ import pytest
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
 KERNEL = """
@@ -96,3 +97,26 @@ def test_bfloat16_that_becomes_a_float_is_loaded_alone(code: str, plain: dict[in
         if t.site.op == "load" and len(t.offsets):
             found[t.joined or t.site.width] += int(t.weights.sum())
     assert found == plain
+
+
+@pytest.mark.parametrize(
+    ("members", "narrow"),
+    [
+        ("int x; bool b; int y; bool c;", False),
+        ("int x; short b; int y; short c;", True),
+        ("int x; int y; int z; bool c;", True),
+        ("bool b; int y; short c;", True),
+    ],
+)
+def test_a_record_with_gaps_that_is_loaded_whole(members: str, narrow: bool) -> None:
+    """nvcc 13.0: LDS.128 and LDS.S8 of the first; of the others words and narrow members by themselves."""
+    third = "out[t].b = v.b;" if " b;" in members else "out[t].z = v.z + 2;"
+    source = f"""struct A {{ {members} }};
+    __global__ void k(A *in, A *out) {{ __shared__ A s[256]; int t = threadIdx.x; s[t] = in[t];
+    __syncthreads(); A v = s[t ^ 3];
+    out[t].c = v.c; out[t].y = v.y + 1; {third} }}"""
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    loads = [c for c in found if c.site.op == "load" and c.site.place.line == 3 and c.wavefronts]
+    assert {c.site.width < 4 for c in loads} >= {narrow}
+    assert all(c.wavefronts == c.wavefronts_low for c in loads) is narrow
