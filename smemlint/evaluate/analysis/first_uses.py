@@ -110,7 +110,7 @@ def is_used_before(f: Function, load: Expr, store: Expr, parts: int) -> bool:
         return True
     variable = root_of(target)
     if variable not in _own(f):
-        return False if variable is None else here is there
+        return variable is not None and here is there
     between = [
         leaf for leaf in leaves.all[here.at + 1 : there.at + 1] if _surely_runs_before(leaf, here, there)
     ]
@@ -119,10 +119,10 @@ def is_used_before(f: Function, load: Expr, store: Expr, parts: int) -> bool:
     if any(_given(leaf.node, variable, _own(f)) for leaf in between):
         return False
     stored = _stored(there.node)
-    plain = stored is not None and isinstance(stored, Name | Index | Member)
-    if plain and root_of(stored) == variable and not _is_changed(between, variable, there):
-        return False  # what is as it was is not stored at all
-    if not plain:
+    if isinstance(stored, Name | Index | Member):
+        if root_of(stored) == variable and not _is_changed(between, variable, there):
+            return False  # what is as it was is not stored at all
+    else:
         types = types_of(f)
         between = [leaf for leaf in between if leaf is there or _stays_in_front(leaf.node, variable, types)]
     return _covers(between, variable, _key(target), parts)
@@ -138,8 +138,8 @@ def _covers(leaves: list[_Leaf], variable: str, key: str, parts: int) -> bool:
 
 def _stored(s: Stmt | Expr) -> Expr | None:
     """The value of an assignment."""
-    set_ = isinstance(s, Evaluate) and isinstance(s.expr, Assign) and s.expr.op == "="
-    return uncast(s.expr.value) if set_ else None
+    e = s.expr if isinstance(s, Evaluate) else None
+    return uncast(e.value) if isinstance(e, Assign) and e.op == "=" else None
 
 
 def _stays_in_front(s: Stmt | Expr, variable: str, types: dict[str, Type]) -> bool:
