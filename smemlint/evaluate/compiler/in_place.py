@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from smemlint.evaluate.analysis.first_uses import is_used_before
+from smemlint.evaluate.compiler.first_uses import is_used_before
 from smemlint.evaluate.compiler.log import Entry
 from smemlint.evaluate.compiler.vectorise import JoinGroup
 from smemlint.evaluate.machine.machine import Barrier, Event, SiteLog
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import same
-from smemlint.ir import ArrayOf, Type
+from smemlint.ir.types import element_type
 
 LOOK = 256
 """Accesses behind a load that are looked at."""
@@ -61,10 +61,7 @@ def _leader(logged: Sequence[Entry], group: JoinGroup) -> Event:
 def _are_of_vectors(events: Sequence[Event]) -> bool:
     """Whether accesses are of vectors of several words: the optimiser puts these together, where they are
     written."""
-    t: Type = events[0].site.object.type
-    while isinstance(t, ArrayOf):
-        t = t.element
-    width = events[0].site.width
+    width, t = events[0].site.width, element_type(events[0].site.object.type)
     return width >= 8 and is_vector(t) and all(e.site.width == width for e in events)
 
 

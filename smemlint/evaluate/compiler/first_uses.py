@@ -1,7 +1,7 @@
 """Where what a load gives is first calculated with: in the load's own statement, or in which later one.
 
 nvcc puts a load down to that place, past stores to other elements, where an element is stored in place
-(`compiler/in_place.py`). In: a function, the expressions that load and store. Out: whether the first
+(`in_place.py`). In: a function, the expressions that load and store. Out: whether the first
 operation surely stands before the store.
 """
 
@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from smemlint.evaluate.analysis.computed_halves import types_of
 from smemlint.evaluate.analysis.purity import innermost, root_of
 from smemlint.ir import (
-    ArrayOf,
     Assign,
     Binary,
     Declare,
@@ -37,6 +36,7 @@ from smemlint.ir import (
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.stmt import Block, UnknownStmt
+from smemlint.ir.types import element_type
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
 
@@ -145,9 +145,8 @@ def _stored(s: Stmt | Expr) -> Expr | None:
 def _stays_in_front(s: Stmt | Expr, variable: str, types: dict[str, Type]) -> bool:
     """Whether what a statement calculates is surely not done with what a store calculates further: integers
     are put in another order, and products of the variable become a part of the sum."""
-    t = types.get(variable)
-    while isinstance(t, ArrayOf):
-        t = t.element
+    of = types.get(variable)
+    t = None if of is None else element_type(of)
     own = any(isinstance(n, Assign) and _is_part(n.target, variable) for n in walk(s))
     products = own and any(isinstance(n, Binary | Assign) and n.op in ("*", "*=") for n in walk(s))
     return isinstance(t, Scalar) and t.kind == "float" and not products
@@ -157,16 +156,18 @@ def _is_changed(leaves: list[_Leaf], variable: str, store: _Leaf) -> bool:
     """Whether all elements of a variable are set anew, or what the store puts back is no element."""
     if not store.around or not isinstance(store.around[-1], Loop):
         return True
-    return any(
-        isinstance(leaf.around[-1] if leaf.around else None, Loop)
-        and _first_of(leaf.around[-1]) == _first_of(store.around[-1])
-        and any(isinstance(n, Assign) and _is_part(n.target, variable) for n in walk(leaf.node))
+    setting = [
+        leaf
         for leaf in leaves
-    )
+        if any(isinstance(n, Assign) and _is_part(n.target, variable) for n in walk(leaf.node))
+    ]
+    first = _first_number(store)
+    return any(leaf.around and _first_number(leaf) == first for leaf in setting)
 
 
-def _first_of(loop: Stmt) -> int | None:
-    """The number with which a loop's counter begins."""
+def _first_number(leaf: _Leaf) -> int | None:
+    """The number with which the counter of the loop around begins."""
+    loop = leaf.around[-1]
     init = loop.init if isinstance(loop, Loop) else None
     while isinstance(init, Block) and len(init.body) == 1:
         init = init.body[0]
