@@ -367,6 +367,8 @@ class RecordLowering:
         entry = c.declarations.add_record(kid, found.file)
         if entry is None and kid.kind == CLASS_TEMPLATE:
             entry = c.declarations.add_declared(kid, found.file)
+        elif entry is None:  # `struct Policy;`, and `struct Helper::Policy { ... };` outside
+            entry = c.declarations.record(kid)
         if entry is None:
             return
         self.require_record(entry)

@@ -6,6 +6,7 @@ import pytest
 
 from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
+from smemlint.ir import Launch
 from smemlint.launch import infer, started_kernels
 from smemlint.score import score_all
 from smemlint.source import source_from_bytes
@@ -73,3 +74,20 @@ def test_a_kernel_is_launched_with_a_function() -> None:
 template <Read READ> __global__ void k(float *o) { __shared__ float s[1024]; o[0] = READ(s, threadIdx.x); }
 void go(float *o) { k<by_two><<<1, 32>>>(o); k<&by_four><<<1, 32>>>(o); }""")
     assert sorted(found) == [2, 4]
+
+
+def test_an_enumerator_of_a_nested_class_that_is_defined_outside_is_an_argument() -> None:
+    text = """struct Helper { struct Policy; struct Never; };
+    struct Helper::Policy { enum { SIZE = 256 }; };
+    struct Block {
+        template <int N, typename T> static __device__ void put(T *s) { s[threadIdx.x * (N / 128)] = 1; }
+    };
+    __global__ void k(float *out) {
+        __shared__ float s[256];
+        Block::put<Helper::Policy::SIZE>(s);
+        out[threadIdx.x] = s[0]; }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((64, 1, 1)))
+    (store,) = [t for t in trace.traces if t.site.op == "store"]
+    assert store.grade is Grade.EXACT and store.offsets[0][:3].tolist() == [0, 8, 16]
+    assert not trace.notes
