@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from random import Random
 
 from oracle import builtins
 from oracle.exchanges import exchanged
@@ -70,12 +71,13 @@ def run(
     block_index: tuple[int, int, int] = (0, 0, 0),
     arguments: Mapping[str, int] | None = None,
     limit: int = 100_000,
-    backwards: bool = False,
+    shuffled: int | None = None,
 ) -> list[Request]:
     """Every request of one block, warp by warp between barriers.
 
     arguments: values of integer kernel parameters, beside those of the launch. limit: iterations of a loop.
-    backwards: the last warp goes first.
+    shuffled: the seed of an order in which the warps take turns, request by request, between barriers; None:
+    one warp after the other. A negative seed: the last warp goes first.
     Raises UndefinedError where the program does what C++ leaves undefined, UnsupportedError for what is not
     modelled.
     """
@@ -89,9 +91,26 @@ def run(
     ]
     requests: list[Request] = []
     while any(warp.running for warp in warps):
-        for warp in reversed(warps) if backwards else warps:
-            requests += warp.advance(machine)
+        requests += _phase([warp.advance(machine) for warp in warps], shuffled)
+        for warp in warps:
+            warp.release()
     return requests
+
+
+def _phase(turns: list[Iterator[Request]], shuffled: int | None) -> Iterator[Request]:
+    """What the warps ask for up to the next barrier."""
+    if shuffled is None or shuffled < 0:
+        for turn in turns if shuffled is None else reversed(turns):
+            yield from turn
+        return
+    dice = Random(shuffled)
+    while turns:
+        turn = dice.choice(turns)
+        request = next(turn, None)
+        if request is None:
+            turns.remove(turn)
+        else:
+            yield request
 
 
 class Warp:
@@ -108,18 +127,20 @@ class Warp:
     def running(self) -> bool:
         return any(event is not None for event in self._waiting)
 
-    def advance(self, machine: Machine) -> list[Request]:
-        """Runs to the next barrier of the block; the requests on the way."""
-        requests: list[Request] = []
+    def release(self) -> None:
+        """Passes the barrier that its lanes wait at."""
         for lane, event in enumerate(self._waiting):
             if isinstance(event, Barrier):
                 if event.path < self._last:
                     raise UndefinedError("a barrier that some lanes passed by")
                 self._waiting[lane] = next(self._lanes[lane], None)
+
+    def advance(self, machine: Machine) -> Iterator[Request]:
+        """Runs to the next barrier of the block; the requests on the way."""
         while True:
             ready = [e for e in self._waiting if isinstance(e, Access | Exchange)]
             if not ready:
-                return requests
+                return
             first = min(e.path for e in ready)
             self._last = max(self._last, first)
             meeting = [e for e in self._waiting if isinstance(e, Exchange) and e.path == first]
@@ -132,7 +153,7 @@ class Warp:
             group = {
                 lane: e for lane, e in enumerate(self._waiting) if isinstance(e, Access) and e.path == first
             }
-            requests.append(self._request(group, machine))
+            yield self._request(group, machine)
             for lane in group:
                 self._waiting[lane] = next(self._lanes[lane], None)
 

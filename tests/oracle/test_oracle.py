@@ -169,3 +169,19 @@ def test_local_arrays_and_kernel_arguments_are_values() -> None:
     body = "int d[3] = {1, 5}; for (int i = 0; i < n; i++) t[threadIdx.x * d[i]] = 0;"
     found = requests(body, parameters="float *out, int n", n=3)
     assert [offsets(r)[1] for r in found] == [4, 20, 0]
+
+
+def test_warps_take_turns_between_barriers() -> None:
+    body = """
+    if (threadIdx.x < 32) { t[0] = 0.0f; }
+    __syncthreads();
+    if (threadIdx.x < 32) { t[0] = 1.0f; t[0] = 0.0f; return; }
+    if (t[0] > 0.0f) t[threadIdx.x] = 2.0f;"""
+    text = f"__global__ void k(float *out) {{\n__shared__ float t[1024];\n{body}\n}}"
+    module = load(text)
+    seen = {
+        order: len(run(module, module.functions["k"], Launch((64, 1, 1)), shuffled=order))
+        for order in (None, -1, *range(20))
+    }
+    assert seen[None] == seen[-1] == 4
+    assert 5 in seen.values()
