@@ -110,3 +110,28 @@ def test_a_conversion_to_a_complex_number_of_a_library_loads_it() -> None:
         [("store", 16, 4), ("load", 16, 4)],
         [("store", 8, 2), ("load", 8, 2)],
     ]
+
+
+VIEW = """
+struct Tile {
+    half *p;
+    template <class V> __device__ V &vec(int i) const { return *reinterpret_cast<V *>(&p[i]); }
+};
+__global__ void k(float *out) {
+    __shared__ __align__(16) half s[4096];
+    Tile tile{s};
+    ELEMENT v = tile.vec<ELEMENT>(threadIdx.x * 64);
+    out[threadIdx.x] = v.x + v.y;
+}
+void go(float *p) { k<<<1, 32>>>(p); }
+"""
+
+
+@pytest.mark.parametrize(("type", "size"), [("half2", 4), ("__nv_bfloat162", 4), ("float2", 8), ("Own", 8)])
+def test_the_type_that_a_call_of_a_member_template_names_is_known(type: str, size: int) -> None:
+    text = "struct alignas(8) Own { float x, y; };\n" + VIEW.replace("ELEMENT", type)
+    (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
+    (access,) = kernel.accesses
+    # rows of 64 halves are 32 words apart: each lane of a request meets the same bank
+    lanes = 32 if size == 4 else 16
+    assert access.wavefronts == 32 and access.ideal == 32 // lanes

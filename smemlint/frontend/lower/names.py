@@ -303,7 +303,7 @@ class NameLowering:
         if text is None:
             body = self._c.positions.body_text(node)
             text = None if body is None else _with_arguments(body, cursors.spelling(target))
-        return self._c.texts.template_arguments(text) if text and text.endswith(">") else ()
+        return self._c.texts.hinted(node).template_arguments(text) if text and text.endswith(">") else ()
 
     def _dependent_member(self, node: Node, kids: list[Node], base_node: Node | None) -> Expr:
         c = self._c

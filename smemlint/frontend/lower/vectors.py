@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.text.scalars import library_scalar
 from smemlint.ir import Expr, Field, Literal, Place, Record, RecordRef, Scalar, Type
 from smemlint.ir.types import DOUBLE, FLOAT, INT, LONG, SHORT, UINT, ULONG, USHORT
 from smemlint.patterns import pattern
@@ -16,25 +17,30 @@ _ELEMENTS: dict[str, Scalar] = {
 }  # fmt: skip
 
 
+_PAIRS = {"__half2": "__half", "__nv_bfloat162": "__nv_bfloat16"}
+
+
 def vector_record(c: Context, name: str) -> Type | None:
-    """`float4` and its like by name alone."""
-    found = _VECTOR.match(name)
-    if not found:
+    """`float4`, `__half2` and their like by name alone."""
+    element, axes = _parts(name)
+    if element is None:
         return None
     if name not in c.found.records:
-        element = _ELEMENTS[found.group(1) + found.group(2)]
         nowhere = Place("", 1, 1, 1, 1, 0, 0)
-        fields = tuple(Field(axis, element, nowhere) for axis in "xyzw"[: int(found.group(3))])
+        fields = tuple(Field(axis, element, nowhere) for axis in axes)
         c.found.records[name] = Record(name, fields, nowhere, align=vector_alignment(name))
     return RecordRef(name)
 
 
+def _parts(name: str) -> tuple[Scalar | None, str]:
+    """The type of a vector type's elements, and their names."""
+    if name in _PAIRS:
+        return library_scalar(_PAIRS[name]), "xy"
+    found = _VECTOR.match(name)
+    return (_ELEMENTS[found[1] + found[2]], "xyzw"[: int(found[3])]) if found else (None, "")
+
+
 def vector_alignment(name: str) -> Expr | None:
     """Return the bytes that CUDA aligns a vector type to; None: as its elements are aligned."""
-    if name in ("__half2", "__nv_bfloat162"):
-        return Literal(4)
-    found = _VECTOR.match(name)
-    if not found or found.group(3) in "13":
-        return None
-    size = _ELEMENTS[found.group(1) + found.group(2)].size * int(found.group(3))
-    return Literal(min(size, 16))
+    element, axes = _parts(name)
+    return None if element is None or len(axes) % 2 else Literal(min(element.size * len(axes), 16))

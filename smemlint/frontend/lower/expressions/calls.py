@@ -123,7 +123,7 @@ class CallLowering:
             body = self._c.positions.body_text(node)
             found = self._c.texts.read_expression(body, prefix=True) if body else None
             return found.arguments if isinstance(found, (Name, StaticMember)) else ()
-        return self._c.texts.template_arguments(text) if text.rstrip().endswith(">") else ()
+        return self._c.texts.hinted(node).template_arguments(text) if text.rstrip().endswith(">") else ()
 
     def _overloaded(self, node: Node, target: Node, place: Place | None) -> Expr:
         name = cursors.spelling(target)
