@@ -87,3 +87,15 @@ def test_variables_of_a_block_that_is_over_cost_branches_nothing() -> None:
     (short,) = load(source_from_bytes("k.cu", one.encode()))
     steps = [evaluate(m, m.kernels()[0], Launch((32, 1, 1))).work for m in (module, short)]
     assert steps[0] <= 8 * steps[1]
+
+
+def test_a_jump_over_a_loop_of_jumps_leaves_for_the_label_behind_it() -> None:
+    """Of two warps one jumps to the loop and the other past it."""
+    body = """if (threadIdx.x > 31) goto produce;
+    goto done;
+    produce: s[(threadIdx.x & 31) + 32 * i] = i; if (++i < 3) goto produce;
+    done: s[128 + threadIdx.x] = 1;"""
+    text = f"__global__ void k(int n) {{ __shared__ int s[256]; int i = 0; {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((64, 1, 1)))
+    assert [c.executions for c in score_all(trace)] == [3, 2]

@@ -114,13 +114,13 @@ def test_a_range_for_over_what_a_template_leaves_open_runs_from_begin_to_end() -
     assert [show(v.var.init) for v in (begin, end)] == ["(range).begin()", "(range).end()"]
 
 
-def test_a_jump_back_begins_what_is_behind_its_label_again() -> None:
-    text = "__global__ void k(int n) { again: n++; if (n < 4) goto again; n--; }"
-    (again,) = function(text, "k").body.body  # type: ignore[union-attr]
+def test_a_jump_back_begins_again_what_is_behind_its_label_up_to_the_last_jump() -> None:
+    text = "__global__ void k(int n) { again: n++; if (n < 4) goto again; n--; if (n) goto again; n += 2; }"
+    again, after = function(text, "k").body.body  # type: ignore[union-attr]
     assert isinstance(again, Labeled) and again.again
     body = again.body.body  # type: ignore[union-attr]
-    assert [show(s) for s in (body[0], body[2])] == ["n++;", "n--;"]
-    assert body[3] == Goto("again", over=True)
+    assert [show(s) for s in (body[0], body[2], after)] == ["n++;", "n--;", "n += 2;"]
+    assert body[4] == Goto("again", over=True)
 
 
 def test_a_jump_forward_leaves_what_is_before_its_label() -> None:
