@@ -45,10 +45,10 @@ template <typename E> struct TwoSpots {
   __device__ TwoSpots(E *q, int n) : first(q, n), second(q + 64, n + 1), base(n) {}
   __device__ void fill(int i, E v) { first.at(i) = v; second.at((i + base) & 15) += v; }
 };
-struct Point { float &x, &y; };
+struct Refs { float &x, &y; };
 struct Points {
   float *d; int apart;
-  __device__ Point operator[](int i) { return Point{d[i], d[i + apart]}; }
+  __device__ Refs operator[](int i) { return Refs{d[i], d[i + apart]}; }
 };
 struct ByRow { int r; };
 struct ByColumn { int c; };
@@ -174,7 +174,7 @@ class TemplateWriter(OddWriter):
         self.moved(f"{made}[{self.small()} & 255].{self.choose('x', 'y')}")
         if self.chance(40):
             one = self.name("point")
-            self.line(f"Point {one} = {made}[lane * {self.choose('1', '2', '4')}];")
+            self.line(f"Refs {one} = {made}[lane * {self.choose('1', '2', '4')}];")
             self.moved(f"{one}.{self.choose('x', 'y')}")
 
     def two_bases(self) -> None:
