@@ -34,7 +34,6 @@ from smemlint.evaluate.library.containers import (
     container_method,
     forget_elements,
     is_container,
-    tied,
 )
 from smemlint.evaluate.library.cooperative_groups import group_method
 from smemlint.evaluate.library.memory import escaped, given, is_class, may_set, may_set_referred
@@ -258,8 +257,6 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     if v.name == "operator=" and isinstance(v.self, Pointer) and e.arguments:
         value = rvalue(m, e.arguments[0])
         base = getattr(e.callee, "base", None)
-        if m.host and tied(m, base, value):
-            return value
         store(m, v.self, coerce(m, value, v.self.pointee), getattr(base, "place", None) or e.place)
         return value
     if is_group(self_type):
@@ -470,6 +467,26 @@ def _clamp(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     if len(values) < 3:
         return Other()
     return smaller_or_larger(m, smaller_or_larger(m, values[0], values[1], "max"), values[2], "min")
+
+
+@named(*(f"std::{name}" for name in ("size", "ssize", "begin", "cbegin", "end", "cend", "data")))
+def _of_container(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """`std::size(x)` and its like: of an array by its extent, of an object by its method of that name."""
+    assert isinstance(e.callee, Name)
+    if len(e.arguments) != 1:
+        return Other()
+    name = e.callee.name.removeprefix("std::")
+    place = lvalue(m, e.arguments[0])
+    t = place.pointee if isinstance(place, Pointer) else None
+    if not isinstance(place, Pointer) or not isinstance(t, ArrayOf):
+        callee = Member(e.arguments[0], "size" if name == "ssize" else name, place=e.place)
+        return rvalue(m, Call(callee, (), e.place))
+    if not isinstance(t.extent, Literal):
+        return Other()
+    if name.endswith("size"):
+        return Int(t.extent.value, LONG if name == "ssize" else ULONG)
+    start = Pointer(place.object, place.offset, t.element)
+    return offset_pointer(m, start, Int(t.extent.value), e.place) if name.endswith("end") else start
 
 
 def _float_function(name: str) -> None:

@@ -13,7 +13,7 @@ from smemlint.evaluate.language.conversions import coerce, type_of
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.language.packs import expanded
 from smemlint.evaluate.language.places import offset_pointer, place_of
-from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import build, rvalue
 from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.elements import MAPS, holds_elements
@@ -22,7 +22,7 @@ from smemlint.evaluate.types.library_layout import is_array
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value, plus
 from smemlint.evaluate.values.objects import Cells, Object
-from smemlint.ir import ArrayOf, Call, Construct, Expr, InitList, Literal, Name, RecordRef, Scalar, Type
+from smemlint.ir import ArrayOf, Call, Construct, Expr, InitList, Literal, RecordRef, Scalar, Type
 from smemlint.ir.types import BOOL, ULONG
 
 _READING = frozenset(
@@ -340,26 +340,3 @@ def got_place(m: Machine, e: Call, arguments: Arguments) -> Pointer | None:
         return None
     at, t = found[which]
     return Pointer(place.object, plus(place.offset, at), t)
-
-
-def tied(m: Machine, target: Expr | None, value: Value) -> bool:
-    """Set what `std::tie(a, b) = value` names; False for another target."""
-    if not isinstance(target, Call) or not isinstance(target.callee, Name):
-        return False
-    if target.callee.name not in ("std::tie", "tie"):
-        return False
-    parts = _members(m, value.type) if isinstance(value, RecordValue) else []
-    for i, a in enumerate(target.arguments):
-        place = lvalue(m, a)
-        if not isinstance(place, Pointer):
-            continue
-        held: Value = Other()
-        if isinstance(value, RecordValue) and i < len(parts):
-            at, t = parts[i]
-            if isinstance(t, RecordRef):
-                size = m.types.size_of(t) or 0
-                held = RecordValue(t, {k - at: x for k, x in value.cells.items() if at <= k < at + size})
-            else:
-                held = value.cells.get(at, Other())
-        store(m, place, coerce(m, held, place.pointee), target.place)
-    return True

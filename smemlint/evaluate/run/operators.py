@@ -13,7 +13,6 @@ from smemlint.evaluate.language.operator_methods import operator_method
 from smemlint.evaluate.language.places import lost, offset_pointer, place_of, pointer_of, say_lost
 from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.library.atomics import operator_on_atomic
-from smemlint.evaluate.library.containers import tied
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.sums import Sums
@@ -282,8 +281,6 @@ def assign_value(m: Machine, e: Assign) -> Value:
             return Other(target.pointee)
         else:
             v = rvalue(m, e.value) if first is None else first
-        if m.host and tied(m, e.target, v):
-            return v
         if isinstance(target, Pointer):
             same_type = type_of(v) == target.pointee
             v = coerce(m, v, target.pointee)

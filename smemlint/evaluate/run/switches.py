@@ -48,7 +48,7 @@ def run_switch(m: Machine, s: Switch) -> None:
         m.task.paths.leave_open(choice, len(s.cases) + all(case.value is not None for case in s.cases))
     if settled is not None:
         _one_case(m, s, value, settled)
-    elif value.known:
+    elif value.known and all(c.value is None or truth(m, rvalue(m, c.value)).known for c in s.cases):
         _switch_by_launch(m, s, value)
     else:
         _open_switch(m, s, value)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
@@ -14,8 +15,10 @@ from smemlint.frontend.lower.gotos import structured
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, Context
 from smemlint.frontend.lower.ranges import range_loop
 from smemlint.ir import (
+    Assign,
     Block,
     Break,
+    Call,
     Case,
     Continue,
     Declare,
@@ -26,18 +29,24 @@ from smemlint.ir import (
     Labeled,
     Literal,
     Loop,
+    Member,
+    Name,
+    OpaqueType,
     Return,
     Stmt,
     Switch,
     Unary,
     UnknownExpr,
     UnknownStmt,
+    Var,
 )
 from smemlint.patterns import pattern
 
 LABEL_REFERENCE = 48
 COMPOUND, CASE, DEFAULT, FOR, NULL, DECL_STMT, UNEXPOSED_STMT = 202, 203, 204, 209, 230, 231, 200
 _WAYS_OUT = (Break, Continue, Return, Goto)
+_LABELS = 256
+"""Values of a range of cases (`case 1 ... 4`) that are cases of their own; longer ones are unknown."""
 _LOOPS = (207, 208, 209, 225)
 _UNROLL = pattern(r"unroll\b\s*(\(?\s*[\w+*/-]+\s*\)?)?")
 _PRAGMA = pattern(r"#\s*pragma[^\n]*|_Pragma\s*\(\s*\"[^\"]*\"\s*\)|\[\[[^\]]*\]\]")
@@ -113,7 +122,28 @@ class StatementLowering:
         return Block((*launches, stmt))
 
     def expression(self, node: Node) -> Stmt:
-        return self.with_launches(Evaluate(read_from_stream(self._c.exprs.lower(node))))
+        found = read_from_stream(self._c.exprs.lower(node))
+        return self.with_launches(self._tied(found, node) or Evaluate(found))
+
+    def _tied(self, e: Expr, node: Node) -> Stmt | None:
+        """`std::tie(a, b) = x;`: a variable without a name, and an assignment of each of its elements."""
+        target: Expr | None = None
+        if isinstance(e, Assign) and e.op == "=":
+            target, value = e.target, e.value
+        elif isinstance(e, Call) and isinstance(e.callee, Member) and e.callee.name == "operator=":
+            target, value = e.callee.base, e.arguments[0]
+        if not isinstance(target, Call) or not isinstance(target.callee, Name):
+            return None
+        place = self._c.place(node)
+        if target.callee.name not in ("std::tie", "tie") or place is None:
+            return None
+        name = "(tied)"
+        whole = Name(self._c.declared.local_id(name, place.offset), name, place)
+        made: list[Stmt] = [Declare(Var(whole.id, name, OpaqueType("auto"), "local", place, value))]
+        for i, one in enumerate(target.arguments):
+            if not isinstance(one, Name) or one.name.rpartition("::")[2] != "ignore":
+                made.append(Evaluate(Assign("=", one, Member(whole, f"#{i}", place=place), place)))
+        return Block(tuple(made), scope=True)
 
     def _compound(self, node: Node) -> Stmt:
         scope = self._c.scope
@@ -231,10 +261,7 @@ class StatementLowering:
         for item in body:
             while item.kind in (CASE, DEFAULT):
                 inner = cursors.children(item)
-                label = c.exprs.lower(inner[0]) if item.kind == CASE and inner else None
-                if item.kind == CASE and len(inner) > 2:
-                    label = UnknownExpr("range of cases", c.exprs.lower_all(inner[:2]), c.place(item))
-                cases.append((label, []))
+                cases.extend((label, []) for label in self._labels(item, inner))
                 if not inner:
                     break
                 item = inner[-1]
@@ -248,6 +275,18 @@ class StatementLowering:
         declared = [s for s in leading if isinstance(s, Declare)]
         all_parts = [*before, *declared, Switch(value, result, c.place(node))]
         return Block(tuple(all_parts), scope=True) if before else self.block(all_parts)
+
+    def _labels(self, item: Node, inner: list[Node]) -> Sequence[Expr | None]:
+        """What leads to a case: one value, each of `case 1 ... 4`, or None for what no other case takes."""
+        if item.kind == DEFAULT or not inner:
+            return (None,)
+        labels = self._c.exprs.lower_all(inner[:-1])
+        if len(labels) < 2:
+            return labels or self._c.exprs.lower_all(inner)
+        first, last = labels[:2]
+        if isinstance(first, Literal) and isinstance(last, Literal) and last.value - first.value < _LABELS:
+            return [replace(first, value=v) for v in range(first.value, last.value + 1)]
+        return (UnknownExpr("range of cases", labels, self._c.place(item)),)
 
     @staticmethod
     def _lost_its_label(cases: list[tuple[Expr | None, list[Stmt]]], found: list[Stmt]) -> bool:

@@ -130,8 +130,6 @@ template <class T = float> struct normal_distribution { template <class... A> no
 struct mutex { void lock(); void unlock(); };
 template <class T> struct lock_guard { lock_guard(T&); };
 template <class T> struct unique_lock { template <class... A> unique_lock(A&&...); void lock(); void unlock(); };
-template <class T> auto begin(T& c) -> decltype(c.begin()); template <class T> auto end(T& c) -> decltype(c.end());
-template <class T, size_t N> T* begin(T (&)[N]); template <class T, size_t N> T* end(T (&)[N]);
 template <class I> pair<I, I> minmax_element(I, I);
 template <class T> constexpr size_t extent_v = 0;
 template <class T, size_t N> constexpr size_t extent_v<T[N]> = N;

@@ -294,6 +294,16 @@ template <class I> I max_element(I, I); template <class I> I min_element(I, I);
 template <class I, class T> I find(I, I, T); template <class I, class T> I lower_bound(I, I, T);
 template <class I, class T> I upper_bound(I, I, T); template <class I, class F> I find_if(I, I, F);
 template <class I> long distance(I, I);
+template <class T, size_t N> constexpr size_t size(const T (&)[N]) noexcept { return N; }
+template <class C> constexpr auto size(const C& c) -> decltype(c.size()) { return c.size(); }
+template <class T, size_t N> constexpr ptrdiff_t ssize(const T (&)[N]) noexcept { return N; }
+template <class C> constexpr auto ssize(const C& c) -> decltype(ptrdiff_t(c.size())) { return c.size(); }
+#define SMEMLINT_OF(name, of_array, method)                                                        \
+    template <class T, size_t N> constexpr T* name(T (&a)[N]) noexcept { return of_array; }        \
+    template <class C> constexpr auto name(C& c) -> decltype(c.method()) { return c.method(); }
+SMEMLINT_OF(begin, a, begin) SMEMLINT_OF(end, a + N, end) SMEMLINT_OF(data, a, data)
+SMEMLINT_OF(cbegin, a, begin) SMEMLINT_OF(cend, a + N, end)
+#undef SMEMLINT_OF
 }  // namespace std
 using std::size_t;
 // In CUDA these are visible without a namespace.

@@ -19,6 +19,12 @@ NUMBERS = {
     "a.fill(6); s[a[0] * 10 + a[2]] = 1;": 66,
     "int c = 0; for (auto i = a.begin(); i != a.end(); ++i) c += *i; s[c] = 1;": 14,
     "s[(int)(a.end() - a.begin()) * 9] = 1;": 27,
+    "int c[5] = {4}; s[std::size(c) * 7 + *std::begin(c)] = 1;": 39,
+    "int c[5] = {4}; s[std::ssize(a) * 20 + (std::end(c) - std::data(c))] = 1;": 65,
+    "s[std::size(s) - 24] = 1;": 1000,
+    "int x, y; std::tie(x, y) = std::make_tuple(5, 70); s[x + y] = 1;": 75,
+    "int x = 9, y = 2; for (int i = 0; i < 3; i++) std::tie(x, y) = std::pair(y, x + y); s[x] = 1;": 13,
+    "int x; std::tie(std::ignore, x) = std::pair<int, int>(5, 70); s[x] = 1;": 70,
 }
 
 

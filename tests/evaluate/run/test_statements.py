@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smemlint.evaluate import evaluate
+from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.score import score_all
@@ -99,3 +99,22 @@ def test_a_jump_over_a_loop_of_jumps_leaves_for_the_label_behind_it() -> None:
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     trace = evaluate(module, module.kernels()[0], Launch((64, 1, 1)))
     assert [c.executions for c in score_all(trace)] == [3, 2]
+
+
+@pytest.mark.parametrize(
+    ("body", "ways"),
+    [
+        ("switch (t & 7) { case 0 ... 2: s[t * 4] = 1; break; case 3: s[t * 8] = 1; }", {4}),
+        ("switch (t & 7) { case kOfSomeFile: s[t * 4] = 1; break; case 3: s[t * 8] = 1; }", {4}),
+    ],
+)
+def test_lanes_go_to_the_cases_of_a_range_and_perhaps_to_one_that_is_not_known(
+    body: str, ways: set[int]
+) -> None:
+    """Lanes 8 k + c of a case c go to words 32 k + 4 c, or 64 k + 24 with c = 3: four words of one bank."""
+    text = f"__global__ void k(int n) {{ __shared__ int s[256]; int t = threadIdx.x; {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    found = score_all(trace)
+    assert {c.ways for c in found if c.grade is Grade.EXACT} == ways
+    assert len(found) == 2
