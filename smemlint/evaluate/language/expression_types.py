@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.language.overloads import bindings_in, methods_of, takes
+from smemlint.evaluate.language.overloads import bindings_in, declared_operators, methods_of, takes
 from smemlint.evaluate.machine.dispatch import lvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Pointer
@@ -71,8 +71,19 @@ def type_of_expression(m: Machine, e: Expr) -> Typed | None:
     return _seen_through(m.resolve(e.type)) if isinstance(e, Cast) else None
 
 
+def before_member(m: Machine, e: Member) -> Expr:
+    """Return what stands before `.b` or `->b`: of an object before an arrow, which clang leaves open in a
+    template, the pointer that its `operator->` gives."""
+    if not e.arrow or "->" not in declared_operators(m.module):
+        return e.base
+    found = type_of_expression(m, e.base)
+    if found is None or not isinstance(found.type, RecordRef) or not methods_of(m, found.type, "operator->"):
+        return e.base
+    return Call(Member(e.base, "operator->", place=e.base.place), (), e.place)
+
+
 def _of_member(m: Machine, e: Member) -> Typed | None:
-    base = type_of_expression(m, e.base)
+    base = type_of_expression(m, before_member(m, e))
     t = base.type if base is not None else None
     if e.arrow:
         t = t.to if isinstance(t, PointerTo) else None
@@ -85,7 +96,7 @@ def _of_member(m: Machine, e: Member) -> Typed | None:
 
 def _of_call(m: Machine, e: Call) -> Typed | None:
     if isinstance(e.callee, Member):
-        base = type_of_expression(m, e.callee.base)
+        base = type_of_expression(m, before_member(m, e.callee))
         t = base.type if base is not None else None
         if e.callee.arrow:
             t = t.to if isinstance(t, PointerTo) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.language.accesses import escape, load
 from smemlint.evaluate.language.conversions import as_int, type_of
-from smemlint.evaluate.language.expression_types import stays, type_at
+from smemlint.evaluate.language.expression_types import before_member, stays, type_at
 from smemlint.evaluate.language.lifetimes import begin_life, has_destructors
 from smemlint.evaluate.language.names import static_member
 from smemlint.evaluate.language.overloads import declared_operators, methods_of
@@ -102,6 +102,8 @@ def index_place(m: Machine, e: Index) -> Pointer | Value:
     if isinstance(base, RecordValue):
         return _in_temporary(m, base, e)
     index = rvalue(m, e.index)
+    if isinstance(index, RecordValue):
+        index = converted(m, index, INT) or index
     if isinstance(base, Int) and isinstance(index, Pointer):
         base, index = index, base
     if isinstance(base, Pointer):
@@ -194,7 +196,7 @@ def member_place(m: Machine, e: Member) -> Pointer | Value:
     """Return where `a.b` or `p->b` lies."""
     base: Value
     if e.arrow:
-        base = rvalue(m, e.base)
+        base = rvalue(m, before_member(m, e))
         if isinstance(base, Pointer) and base.integer:
             base = Pointer(base.object, base.offset, base.pointee)
         elif isinstance(base, Other) and base.leads is not None:

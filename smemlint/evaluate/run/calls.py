@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import constant_of, type_of
-from smemlint.evaluate.language.expression_types import type_at
+from smemlint.evaluate.language.expression_types import before_member, type_at
 from smemlint.evaluate.language.inlining import MOVES, Reference, forget_given, invoke, run_closure
 from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import resolve_arguments, static_member
@@ -237,7 +237,9 @@ def _means_the_library(m: Machine, v: FunctionValue, e: Call) -> bool:
 
 def _method(m: Machine, callee: Member) -> Value:
     """A method bound to its object."""
-    return _method_of(m, rvalue(m, callee.base) if callee.arrow else lvalue(m, callee.base), callee)
+    return _method_of(
+        m, rvalue(m, before_member(m, callee)) if callee.arrow else lvalue(m, callee.base), callee
+    )
 
 
 def _of_several_classes(m: Machine, p: Pointer) -> bool:
