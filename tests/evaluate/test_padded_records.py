@@ -8,6 +8,11 @@ from collections import Counter
 import pytest
 
 from smemlint.api import Job, analyse_file
+from smemlint.evaluate import evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.score import score_all
+from smemlint.source import source_from_bytes
 
 PAIR = "struct Pair { float v; long long i; };"
 """Padding between the members."""
@@ -64,3 +69,87 @@ def test_what_is_copied_to_a_reference_is_used_whole() -> None:
     text = RUN.format(types=types, of="Pair", body=body + BACK) + LAUNCH.format(of="Pair")
     (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
     assert sorted(a.width for a in kernel.accesses if a.place.line == 2 and a.op == "load") == [4, 8, 8]
+
+
+HEAD = """struct Flag { float v; bool ok; }; struct Kind { float v; short k; };
+struct Run { unsigned first; unsigned char num; unsigned nnz; unsigned char scale; };
+struct Best { float x; int i; }; struct Item { float key, a, b, c; };
+__device__ Best higher(const Best &a, const Best &b) { return a.x > b.x ? a : b; }
+__device__ Best first(const Best &a, const Best &b) { if (a.x > b.x) return a; return b; }
+__device__ Best value(Best a, Best b) { return a.x > b.x ? a : b; }
+__device__ Item greater(const Item &a, const Item &b) { return a.key > b.key ? a : b; }
+"""
+
+
+def moved(of: str, body: str) -> tuple[dict[str, int], set[str]]:
+    """'load 4' -> instructions of one warp, and which of loads and stores are told as a range."""
+    text = f"{HEAD}__global__ void k(float w, {of} *out) {{ __shared__ {of} s[512]; int t = threadIdx.x;\n{body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    found: Counter[str] = Counter()
+    trace = evaluate(module, kernel, Launch((32, 1, 1)))
+    for t in trace.traces:
+        found[f"{t.site.op} {t.joined or t.site.width}"] += int(t.weights.sum())
+    ranges = {c.site.op for c in score_all(trace) if c.wavefronts != c.wavefronts_low}
+    return {key: n for key, n in found.items() if n}, ranges
+
+
+@pytest.mark.parametrize(
+    ("of", "body", "found"),
+    [
+        ("Flag", "s[t + 64] = s[t];", {"load 8": 1, "store 8": 1}),
+        (
+            "Flag",
+            "Flag a = s[t]; if (a.v > 0) w = 3; out[t].v = w; s[t + 64] = a;",
+            {"load 8": 1, "store 8": 1},
+        ),
+        ("Flag", "s[t] = {w, true}; out[t].v = s[t ^ 1].v;", {"load 4": 1, "store 8": 1}),
+        ("Flag", "s[t] = {w, w > 3}; out[t].v = s[t ^ 1].v;", {"load 4": 1, "store 4": 1, "store 1": 1}),
+        ("Kind", "s[t + 64] = s[t];", {"load 4": 1, "load 2": 2, "store 4": 2}),
+        ("Run", "s[t + 64] = s[t];", {"load 16": 1, "load 4": 1, "store 16": 1}),
+    ],
+)
+def test_bytes_behind_the_last_member_go_with_it_and_a_word_in_part_goes_alone(
+    of: str, body: str, found: dict[str, int]
+) -> None:
+    assert moved(of, body) == (found, set())
+
+
+def test_a_record_whose_members_are_used_is_stored_member_by_member_up_to_the_last() -> None:
+    """nvcc 13.0 stores 4, 1 and 8 bytes, and loads 16 and 1 of one whose members it uses in no branch."""
+    found, ranges = moved("Run", "Run a = s[t]; out[t].nnz = a.first; s[t + 64] = a;")
+    assert {key: n for key, n in found.items() if key.startswith("store")} == {
+        "store 4": 1, "store 1": 1, "store 8": 1,
+    }  # fmt: skip
+    assert ranges == {"load"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "s[t + 64] = higher(s[t], s[t + 32]);",
+        "s[t] = first(s[t], s[t + 32]);",
+        "s[t + 64] = s[t].x > s[t + 32].x ? s[t] : s[t + 32];",
+        "Best a = s[t], b = s[t + 32]; s[t + 64] = a.x > b.x ? a : b;",
+        "Best a = s[t], b = s[t + 32]; a = higher(a, b); s[t] = a;",
+        "Best a = s[t]; if (s[t + 32].x > a.x) a = s[t + 32]; s[t] = a;",
+        "Best a = s[t]; if (s[t + 32].x > a.x) { a.x = s[t + 32].x; a.i = s[t + 32].i; } s[t] = a;",
+    ],
+)
+def test_of_records_of_which_a_condition_chooses_one_the_rest_may_be_loaded_alone(body: str) -> None:
+    """nvcc 13.0: two loads of 4 bytes for the condition, and one of the chosen record, each with 2 ways."""
+    assert moved("Best", body)[1] == {"load"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "s[t] = value(s[t], s[t + 32]);",
+        "Best a = {w, t}; a = higher(a, s[t + 32]); s[t] = a;",
+        "Best a = s[t]; for (int i = 1; i < 4; i++) a = higher(a, s[t + 32 * i]); s[t] = a;",
+    ],
+)
+def test_records_that_are_loaded_before_the_condition_are_loaded_whole(body: str) -> None:
+    found, ranges = moved("Best", body)
+    assert set(found) == {"load 8", "store 8"}
+    assert not ranges

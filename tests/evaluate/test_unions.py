@@ -121,3 +121,34 @@ def test_a_union_template_has_its_arguments_outside_of_templates(
     text += f"__global__ void k(float *p) {{ __shared__ {type} s; p[0] = s.{member}; }}\n"
     text += "void go(float *p) { k<<<1, 32>>>(p); }\n"
     assert seen(text) == {f"s.{member}": (width, ways)}
+
+
+POINTERS = """
+union View {{ float *x; float4 *x4; char *bytes; unsigned long long number; }};
+struct Both {{ union {{ float *x; int4 *x4; }}; int n; }};
+__global__ void k(float *p) {{
+    __shared__ __align__(16) float s[1024]; {} __syncthreads(); p[threadIdx.x] = s[threadIdx.x];
+}}
+void go(float *p) {{ k<<<1, 32>>>(p); }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "width", "ways"),
+    [
+        ("View v; v.x = s; v.x4[threadIdx.x] = float4();", 16, 1),
+        ("View v = {s}; View w = v; w.x4[threadIdx.x * 2] = float4();", 16, 2),
+        ("View v; v.bytes = (char *)s; v.x[threadIdx.x * 4] = 1;", 4, 4),
+        ("View v; v.x = s; v.number += 64; v.x[threadIdx.x * 2] = 1;", 4, 2),
+        ("Both b; b.x = s; b.x4[threadIdx.x] = int4();", 16, 1),
+        ("float *x = s; float4 *x4; memcpy(&x4, &x, 8); x4[threadIdx.x] = float4();", 16, 1),
+        ("float *x = s; float4 *x4 = *(float4 **)&x; x4[threadIdx.x] = float4();", 16, 1),
+    ],
+)
+def test_a_pointer_that_is_read_through_another_member_has_that_ones_type(
+    body: str, width: int, ways: float
+) -> None:
+    """Each lane moves 16 bytes, or 4: 32 lanes in 4 passes, or 1, if they lie in a row."""
+    found = seen(POINTERS.format(body))
+    assert next(iter(found.values())) == (width, ways)
+    assert len(found) == 2

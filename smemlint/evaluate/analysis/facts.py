@@ -9,7 +9,13 @@ from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.guards import constants_of, guards
 from smemlint.evaluate.analysis.halves_read import halves_read
 from smemlint.evaluate.analysis.hoisted_lines import hoisted_lines
-from smemlint.evaluate.analysis.members_read import halved, members_read, members_set, members_touched
+from smemlint.evaluate.analysis.members_read import (
+    chosen,
+    halved,
+    members_read,
+    members_set,
+    members_touched,
+)
 from smemlint.evaluate.analysis.owned import owned
 from smemlint.evaluate.analysis.purity import named_functions
 from smemlint.evaluate.analysis.sinkable import Path, sinks
@@ -120,6 +126,10 @@ class Code:
     def halved(self, f: Function) -> frozenset[int]:
         """id() of the expressions in f of which nvcc may load some words alone."""
         return halved(f)
+
+    def chosen(self, f: Function) -> frozenset[str]:
+        """Ids of the variables in f that a condition chooses or a function gives."""
+        return chosen(f)
 
     def halves_read(self, f: Function) -> dict[int, int]:
         """By id() of an expression in f, where the half lies that is used of a 64-bit integer."""

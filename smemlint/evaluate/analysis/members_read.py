@@ -49,6 +49,8 @@ class _Uses:
     copies: set[str]
     passed: list[tuple[Call, int]]
     whole: bool = False
+    sets: bool = False
+    """A member of it is set."""
 
 
 def members_set(f: Function) -> dict[int, frozenset[str]]:
@@ -174,6 +176,7 @@ def _is_touched(id: str, uses: dict[str, _Uses], functions: Functions, depth: in
     seen.add(id)
     return (
         bool(own.members)
+        or own.sets
         or any(_is_touched(copy, uses, functions, depth, seen) for copy in own.copies)
         or any(_is_argument_touched(call, index, functions, depth) for call, index in own.passed)
     )
@@ -205,6 +208,14 @@ def halved(f: Function) -> frozenset[int]:
         if target in mixed or (target in set_ and isinstance(value, Conditional))
         for arm in _arms(value)
     )
+
+
+@by_identity
+def chosen(f: Function) -> frozenset[str]:
+    """Ids of variables that a condition chooses, or that a function gives."""
+    given = [*_given(f.body, _arrays(f))]
+    several = {target for target, n in Counter(target for target, _ in given).items() if n > 1}
+    return frozenset(several | {target for target, value in given if isinstance(value, Call | Conditional)})
 
 
 def _used_apart(f: Function, arrays: Set[str]) -> set[str]:
@@ -312,13 +323,14 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
                 of(value).whole |= own.id in references
             else:
                 look(node.value)
-        elif isinstance(node, Assign) and node.op == "=" and _own_member(node.target, arrays):
+        elif isinstance(node, Assign) and node.op == "=" and (own := _own_member(node.target, arrays)):
+            of(own).sets = True
             look_at_indices(node.target)
             look(node.value)
         elif isinstance(node, Assign) and isinstance(node.target, Member):
             for n in walk(node.target):
                 if isinstance(n, Name):
-                    of(n).whole = True
+                    of(n).whole = of(n).sets = True
             look(node.value)
         else:
             for child in children(node):
@@ -337,9 +349,9 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
     return uses
 
 
-def _own_member(e: Expr, arrays: Set[str]) -> bool:
-    """Whether an expression is a member of a variable: setting it reads nothing."""
-    return isinstance(e, Member) and not e.arrow and _variable(e.base, arrays) is not None
+def _own_member(e: Expr, arrays: Set[str]) -> Name | None:
+    """The variable that an expression is a member of: setting it reads nothing."""
+    return _variable(e.base, arrays) if isinstance(e, Member) and not e.arrow else None
 
 
 def _copied(var: Var, look: Callable[[object], None], of: Callable[[Name], _Uses]) -> None:

@@ -10,6 +10,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.analysis.chosen_records import set_apart
 from smemlint.evaluate.analysis.widened_loads import perhaps_widened
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
 from smemlint.evaluate.compiler.in_place import separated
@@ -149,6 +150,9 @@ def _doubted(
             yield id(s), CHOSEN_WORDS
         if runs[id(s)].wide and id(s.node) in m.journal.padded:
             yield id(s), PADDED_WORDS
+        if id(s.node) in m.journal.chosen or (s.function is not None and id(s.node) in set_apart(s.function)):
+            followed = runs[id(s)].followed
+            yield id(s) if followed is None else id(followed[1]), CHOSEN_WORDS
         if id(s) in late and _widened_or_not(s):
             yield id(s), WIDENED
 
@@ -319,7 +323,7 @@ class _Facts:
             kind = self._kind(e, pattern, moves, form)
         else:
             proved = form and (form.terms, form.divides, form.dropped)
-            key = (id(e.site), pattern, e.region, e.volatile, e.computed, e.among, proved)
+            key = (id(e.site), pattern, e.region, e.volatile, e.computed, e.alone, e.among, proved)
             known = self.kinds.get(key)
             kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form))
         at = lead(e.offset.const, pattern)
@@ -369,6 +373,7 @@ class _Facts:
             region=e.region,
             volatile=e.volatile,
             computed=e.computed,
+            alone=e.alone,
             fragment=s.fragment,
             declared=facts.declared,
             base=(

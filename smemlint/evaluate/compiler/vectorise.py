@@ -49,8 +49,8 @@ class JoinKind:
     loose: its distance from others is known only if the compiler sees what a shift drops, or how well a value
     is aligned that the launch decides. It may join; that it is another byte, or the same, proves nothing.
     computed: a stored number of type half or bfloat16 that is no copy; four of these join, and not eight. Or
-    a loaded integer of 16 bits that is widened, which the late part does not join. Or the last member of a
-    record with the words behind it, which joins with nothing.
+    a loaded integer of 16 bits that is widened, which the late part does not join.
+    alone: it joins with nothing.
     fragment: of a matrix fragment, whose words the compiler does not see: what a store left there is loaded.
     """
 
@@ -68,6 +68,7 @@ class JoinKind:
     affine: bool = False
     loose: bool = False
     computed: bool = False
+    alone: bool = False
     fragment: bool = False
 
 
@@ -444,7 +445,7 @@ def _known_early(kind: JoinKind) -> bool:
 
 def _span(kind: JoinKind, address: _Address) -> int:
     """Bytes of the windows in which this event can join, 0 if it cannot."""
-    if kind.volatile or kind.width not in (1, 2, 4, 8) or (kind.computed and kind.width > 2):
+    if kind.volatile or kind.alone or kind.width not in (1, 2, 4, 8):
         return 0
     early = _known_early(kind)
     if kind.width == 1:

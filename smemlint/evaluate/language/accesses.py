@@ -8,6 +8,15 @@ from smemlint.banks import CAS_LOOP_LOAD
 from smemlint.evaluate.analysis.computed_halves import is_computed
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
 from smemlint.evaluate.analysis.widened_loads import is_float_of, is_widened
+from smemlint.evaluate.language.padded import (
+    Moved,
+    has_gaps,
+    is_padded_twice,
+    loaded_whole,
+    moved,
+    note_choice,
+    stored_whole,
+)
 from smemlint.evaluate.language.stored_back import changed, remember
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.machine import (
@@ -35,7 +44,7 @@ from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, plus
 from smemlint.evaluate.values.objects import Object, led_to
-from smemlint.ir import ArrayOf, Expr, Function, Name, Part, Place, PointerTo, RecordRef, Scalar, Type
+from smemlint.ir import ArrayOf, Expr, Function, Part, Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, USHORT
 
 WORD = 4
@@ -65,6 +74,9 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
     if isinstance(t, Part):
         return read_part(m, p, t)
     if o.storage == "local":
+        f = _function(m) if isinstance(t, RecordRef) else None
+        if f is not None:
+            note_choice(m, f, t, node)
         return read_cells(m, p, t, place)
     if o.storage == "several":
         return _load_several(m, p, t, place)
@@ -182,17 +194,17 @@ def store(
         if isinstance(t, Part):
             _access_part(m, p, t, place, node, store=True)
             return
-        members = changed(m, p, v, value) or _one_by_one(m, t, v, value)
+        parts = changed(m, p, v, value)
+        members = moved(m, t, parts) if parts else stored_whole(m, p, v, value, node)
         if members is None and t in (HALF, BFLOAT16):
             record_access(m, "store", 2, p, place, node=node, computed=_is_computed(m, value))
         elif members is None:
             _access_value(m, "store", p, t, place, node)
             if isinstance(v, Int) or (isinstance(v, Other) and isinstance(v.type, Scalar)):
                 m.types.calculated(t)
-        for start, width in members or ():
-            alone = _is_padded(m, t, start, width)
+        for start, width, alone in members or ():
             target = Pointer(o, plus(p.offset, start), t)
-            record_access(m, "store", width, target, place, node=node, computed=alone)
+            record_access(m, "store", width, target, place, node=node, alone=alone)
     if o.options:
         _store_several(m, p, v)
     if o.storage != "local":
@@ -278,12 +290,11 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
         )
         return
     shrinks = op == "load" and not m.task.as_written and not p.object.volatile
-    used = _used_of(m, t, size, node) if shrinks else None
+    used = _used_of(m, p, t, size, node) if shrinks else None
     if used is not None:
-        for at, width in used:
-            alone = _is_padded(m, t, at, width)
+        for at, width, alone in used:
             source = Pointer(p.object, plus(p.offset, at), t)
-            record_access(m, op, width, source, place, node=node, computed=alone)
+            record_access(m, op, width, source, place, node=node, alone=alone)
         return
     if isinstance(t, Scalar | PointerTo) or (is_vector(t) and m.types.align_of(t) == size and size <= 16):
         record_access(m, op, size, p, place, node=node)
@@ -299,8 +310,8 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
         at += width
 
 
-def _used_of(m: Machine, t: Type, size: int, node: Expr | None) -> list[tuple[int, int]] | None:
-    """(offset, width) of what is loaded of a value of which only a part is used; None: all of it."""
+def _used_of(m: Machine, p: Pointer, t: Type, size: int, node: Expr | None) -> list[Moved] | None:
+    """What is loaded of a value of which only a part is used; None: all of it."""
     frame = m.frame
     while frame.function is None and frame.parent is not None:
         frame = frame.parent
@@ -308,8 +319,14 @@ def _used_of(m: Machine, t: Type, size: int, node: Expr | None) -> list[tuple[in
         return None
     if isinstance(t, Scalar):
         half = m.code.halves_read(frame.function).get(id(node))
-        return None if half is None or size != 2 * WORD or t.kind == "float" else [(half, WORD)]
-    return _members_of(m, frame.function, t, size, node) if isinstance(t, RecordRef) else None
+        return None if half is None or size != 2 * WORD or t.kind == "float" else [(half, WORD, False)]
+    if not isinstance(t, RecordRef):
+        return None
+    note_choice(m, frame.function, t, node)
+    parts = _members_of(m, frame.function, t, size, node)
+    if parts is None and id(node) not in m.code.members_read(frame.function):
+        return loaded_whole(m, frame.function, p, t, node)
+    return None if parts is None else moved(m, t, parts)
 
 
 def _members_of(
@@ -318,8 +335,6 @@ def _members_of(
     if id(node) in m.code.halved(f) and (m.types.align_of(t) or 1) >= WORD:
         return [(at, WORD) for at in range(0, size, WORD)]
     names = m.code.members_read(f).get(id(node))
-    if names is None and id(node) in m.code.members_touched(f)[1] and (apart := _apart(m, t, made=False)):
-        return apart
     dead = m.code.members_set(f).get(id(node))
     layout = m.types.layout(t) if names or dead else None
     if layout is None:
@@ -328,10 +343,10 @@ def _members_of(
     if not names or not names <= layout.fields.keys():
         return None
     parts = [(at, m.types.size_of(of) or 0) for at, of in (layout.fields[name] for name in names)]
-    if _is_padded_twice(m, t):
+    if is_padded_twice(m, t):
         m.journal.padded.add(id(node))
         return [(word, WORD) for word in sorted({at // WORD * WORD for at, _ in parts})]
-    if len(parts) > 1 and all(isinstance(layout.fields[n][1], Scalar) for n in names) and _has_gaps(parts):
+    if len(parts) > 1 and all(isinstance(layout.fields[n][1], Scalar) for n in names) and has_gaps(parts):
         return sorted(parts)
     found: dict[tuple[int, int], None] = {}
     for at, of in (layout.fields[name] for name in names):
@@ -343,77 +358,6 @@ def _members_of(
         found |= dict.fromkeys((x, width) for x in range(first, end, width))
     covered = {x for at, width in found for x in range(at, at + width, WORD)}
     return sorted(found) if len(covered) < -(-size // WORD) else None
-
-
-def _one_by_one(m: Machine, t: Type, v: Value, value: Expr | None) -> list[tuple[int, int]] | None:
-    """(offset, width) of the members of a record with gaps that was not just copied from memory."""
-    if not isinstance(t, RecordRef) or not isinstance(v, RecordValue) or m.task.as_written:
-        return None
-    if not v.cells and not _is_kept_apart(m, value):
-        return None
-    members = _scalars(m, t)
-    made = all(at in v.cells for at, _ in members) and not all(map(_is_constant, v.cells.values()))
-    apart = _apart(m, t, made=made)
-    return members if apart is None and v.cells and _has_gaps(members) else apart
-
-
-def _is_constant(v: Value) -> bool:
-    return isinstance(v, Int) and not v.terms if not isinstance(v, Other) else v.value is not None
-
-
-def _is_kept_apart(m: Machine, value: Expr | None) -> bool:
-    """Whether an expression is a variable whose members are used by themselves."""
-    f = _function(m)
-    return f is not None and isinstance(value, Name) and value.id in m.code.members_touched(f)[0]
-
-
-def _scalars(m: Machine, t: RecordRef) -> list[tuple[int, int]]:
-    """(offset, width) of the members of a record that holds nothing but numbers; none of another."""
-    layout = m.types.layout(t)
-    fields = () if layout is None else layout.fields.values()
-    found = [(at, of.size) for at, of in fields if isinstance(of, Scalar)]
-    return found if len(found) == len(fields) else []
-
-
-def _apart(m: Machine, t: RecordRef, *, made: bool) -> list[tuple[int, int]] | None:
-    """(offset, width) of what nvcc moves of a record with whole words that belong to no member: one member
-    after the other. The words behind the last one go with it, unless (made) the members were computed."""
-    layout, found = m.types.layout(t), sorted(_scalars(m, t))
-    if layout is None or len(found) < 2 or any(size < WORD for _, size in found):
-        return None
-    ends = [at + size for at, size in found]
-    last, width = found[-1]
-    if layout.size > ends[-1] and not made:
-        while last % (2 * width) == 0 and last + 2 * width <= layout.size:
-            width *= 2
-    gap = any(end < at for end, (at, _) in zip(ends, found[1:], strict=False)) or layout.size > ends[-1]
-    return [*found[:-1], (last, width)] if gap else None
-
-
-def _is_padded(m: Machine, t: Type, at: int, width: int) -> bool:
-    """Whether an access is that of a member with the words behind it, which nvcc joins with no other."""
-    layout = m.types.layout(t) if isinstance(t, RecordRef) and width > WORD else None
-    return layout is not None and any(
-        start == at and isinstance(of, Scalar) and of.size < width for start, of in layout.fields.values()
-    )
-
-
-def _is_padded_twice(m: Machine, t: RecordRef) -> bool:
-    """Whether bytes of no member lie behind a narrow member and behind the last one, a byte: nvcc may load it
-    with what lies there, as a word beside the others."""
-    layout, found = m.types.layout(t), sorted(_scalars(m, t))
-    if layout is None or len(found) < 2 or layout.align < WORD:
-        return False
-    ends = [*(at for at, _ in found[1:]), layout.size]
-    padded = [size < WORD and at + size < end for (at, size), end in zip(found, ends, strict=True)]
-    words = {at // WORD for at, _ in found}
-    return found[-1][1] == 1 and padded[-1] and any(padded[:-1]) and len(words) == len(found)
-
-
-def _has_gaps(members: list[tuple[int, int]]) -> bool:
-    """Whether a member is narrower than a word and alone in it: nvcc joins it with no other."""
-    words = [word for at, size in members for word in range(at // WORD, (at + size - 1) // WORD + 1)]
-    return len(words) == len(set(words)) and any(size < WORD for _, size in members)
 
 
 def record_access(
@@ -429,10 +373,11 @@ def record_access(
     node: Expr | None = None,
     copied: Copied | None = None,
     computed: bool = False,
+    alone: bool = False,
     fragment: bool = False,
 ) -> None:
     """Log one access by the lanes of the mask. node: the expression whose end decides its line;
-    copied: where a cp.async past L1 reads; computed: see Event; fragment: see SiteLog."""
+    copied: where a cp.async past L1 reads; computed, alone: see Event; fragment: see SiteLog."""
     if place is None or p.object.storage != "shared":
         return
     m.effort.reached += 1
@@ -462,7 +407,7 @@ def record_access(
             copied,
             m.turns.turn,
         )
-        event.times, event.open = m.context.times, m.context.open
+        event.times, event.open, event.alone = m.context.times, m.context.open, alone
         if p.object.options:
             event.must, event.may = must & lanes, may & lanes
             event.choice, event.among, event.worlds = p.object, split(m, p.object, may).among, worlds

@@ -136,6 +136,8 @@ class Journal:
     """Orders of loads of what only goes back to where it lies."""
     padded: set[int] = field(default_factory=set)
     """id() of expressions that load records with bytes of no member, which may be loaded as words."""
+    chosen: set[int] = field(default_factory=set)
+    """id() of expressions that load a record where a condition chooses it or another one."""
     notes: list[Unresolved] = field(default_factory=list)
     stops: list[Stop] = field(default_factory=list)
     """What kept accesses apart so far, barriers aside."""

@@ -45,6 +45,8 @@ class Event:
     integer of 16 bits that is widened."""
     copied: Copied | None = None
     turn: int = 0
+    alone: bool = False
+    """It joins with nothing: part of a record with bytes of no member."""
     stale: bool = False
     """Lanes that do not take part may hold values that the address never had."""
     aside: bool = False

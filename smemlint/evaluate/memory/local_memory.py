@@ -13,6 +13,7 @@ from smemlint.evaluate.memory.elements import holds_elements, with_own_elements
 from smemlint.evaluate.memory.several import either, loaded_from_a_table, lost_among, narrowed, one_of
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.number_members import number_members
+from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.arithmetic import convert
 from smemlint.evaluate.values.choices import on_way, with_choice
@@ -95,10 +96,27 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
             return v
         reason = v.reason or Unresolved("untracked-local", f"`{o.name}` is read in parts", place)
         return m.unknown(t, o.name, uniform=v.uniform, reason=reason)
+    if isinstance(v, Pointer):
+        v = _read_as(v, t)
     if isinstance(v, Pointer) and (m.may is not m.threads.present or v.offset.terms):
         seen = Pointer(v.object, _here(m, here(m, v.offset)), v.pointee, v.integer)
         return narrowed(m, seen) if v.object.options and m.may is not m.threads.present else seen
     return v
+
+
+def _read_as(v: Pointer, t: Type) -> Pointer:
+    """An address that was kept under one type and is read under another, as the members of a union are."""
+    if isinstance(t, Scalar) and t.kind in ("int", "uint") and t.size == 8 and v.integer is None:
+        return Pointer(v.object, v.offset, v.pointee, t)
+    if not isinstance(t, PointerTo) or t.reference:
+        return v
+    if v.integer is not None or (_is_number(t.to) and _is_number(v.pointee)):
+        return Pointer(v.object, v.offset, t.to)
+    return v
+
+
+def _is_number(t: Type) -> bool:
+    return is_vector(t) or (isinstance(t, Scalar) and t.kind != "void")
 
 
 def here(m: Machine, v: Int) -> Int:

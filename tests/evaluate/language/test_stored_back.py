@@ -100,7 +100,8 @@ def test_what_may_have_changed_since_is_stored(between: str) -> None:
 
 @pytest.mark.parametrize("body", ["a[i] = Gap{3u, 4};", "Gap g = in[t + 4]; g.value = 5; a[i] = g;"])
 def test_a_record_with_gaps_is_stored_member_by_member(body: str) -> None:
-    assert instructions("Gap", body) == {"store 4": 1, "store 2": 1}
+    """The bytes behind the last member go with it: nvcc stores a word."""
+    assert instructions("Gap", body) == {"store 4": 2}
 
 
 def test_a_record_with_gaps_is_loaded_member_by_member() -> None:

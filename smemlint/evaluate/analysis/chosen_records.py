@@ -1,0 +1,115 @@
+"""Records of which a condition chooses one.
+
+nvcc loads what the condition reads of both of them, and the rest of the one that is chosen: three loads of 4
+bytes for `a.x > b.x ? a : b` of two numbers each, where it would otherwise load each record at once.
+In: a function. Out: for each expression that is a record the others that may be taken in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from smemlint.evaluate.analysis.halves_read import is_element
+from smemlint.ir import (
+    Assign,
+    Cast,
+    Conditional,
+    Construct,
+    Declare,
+    Expr,
+    Function,
+    If,
+    Loop,
+    Member,
+    Name,
+    Return,
+    Var,
+)
+from smemlint.ir.memo import by_identity
+from smemlint.ir.types import is_reference
+from smemlint.ir.walk import nodes_of
+
+
+@by_identity
+def alternatives(f: Function) -> Mapping[int, tuple[Expr, ...]]:
+    """By id() of an expression, the others that may be taken in its place, as a condition decides."""
+    begun = {v.id: core(v.init) for v in _variables(f) if v.init is not None}
+    found: dict[int, tuple[Expr, ...]] = {}
+    for chosen in (*_conditionals(f), _returned(f), *_replaced(f, begun)):
+        for e in chosen:
+            others = tuple(other for other in chosen if other is not e)
+            found[id(e)] = others
+            start = begun.get(e.id) if isinstance(e, Name) else None
+            if start is not None and all(
+                is_element(begun.get(o.id) if isinstance(o, Name) else o) for o in others
+            ):
+                found[id(start)] = ()  # a copy of an element, beside elements and copies of such
+    return found
+
+
+def core(e: Expr) -> Expr:
+    """Without copies around it."""
+    while isinstance(e, Cast | Construct):
+        if isinstance(e, Construct):
+            if len(e.arguments) != 1:
+                break
+            e = e.arguments[0]
+        else:
+            e = e.operand
+    return e
+
+
+def _variables(f: Function) -> Iterator[Var]:
+    found = (n.var for n in nodes_of(f.body) if isinstance(n, Declare))
+    return (v for v in found if not is_reference(v.type))
+
+
+def _conditionals(f: Function) -> Iterator[tuple[Expr, ...]]:
+    for n in nodes_of(f.body):
+        if isinstance(n, Conditional):
+            yield tuple(_arms(n))
+
+
+def _arms(e: Expr) -> Iterator[Expr]:
+    e = core(e)
+    if isinstance(e, Conditional):
+        yield from _arms(e.then)
+        yield from _arms(e.otherwise)
+    else:
+        yield e
+
+
+def _returned(f: Function) -> tuple[Expr, ...]:
+    values = [core(n.value) for n in nodes_of(f.body) if isinstance(n, Return) and n.value is not None]
+    return tuple(values) if len(values) == 2 and all(isinstance(v, Name) for v in values) else ()
+
+
+@by_identity
+def set_apart(f: Function) -> frozenset[int]:
+    """id() of copies of which a condition sets members one by one, outside of loops, and of these members."""
+    begun = {v.id: core(v.init) for v in _variables(f) if v.init is not None}
+    found: set[int] = set()
+    for n in _given_under_conditions(f):
+        target, value = n.target, core(n.value)
+        if isinstance(target, Member) and not target.arrow and isinstance(target.base, Name):
+            start = begun.get(target.base.id)
+            if is_element(start) and isinstance(value, Member):
+                found |= {id(start), id(value)}
+    return frozenset(found)
+
+
+def _replaced(f: Function, begun: Mapping[str, Expr]) -> Iterator[tuple[Expr, ...]]:
+    """What a variable begins as, and what it is given under a condition outside of loops."""
+    for n in _given_under_conditions(f):
+        start = begun.get(n.target.id) if isinstance(n.target, Name) else None
+        if start is not None and is_element(start) and is_element(value := core(n.value)):
+            yield start, value
+
+
+def _given_under_conditions(f: Function) -> Iterator[Assign]:
+    looped = {id(n) for loop in nodes_of(f.body) if isinstance(loop, Loop) for n in nodes_of(loop)}
+    for branch in nodes_of(f.body):
+        if isinstance(branch, If) and branch.otherwise is None and id(branch) not in looped:
+            for n in nodes_of(branch.then):
+                if isinstance(n, Assign) and n.op == "=":
+                    yield n
