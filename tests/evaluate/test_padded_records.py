@@ -83,7 +83,8 @@ __device__ Item greater(const Item &a, const Item &b) { return a.key > b.key ? a
 
 def moved(of: str, body: str) -> tuple[dict[str, int], set[str]]:
     """'load 4' -> instructions of one warp, and which of loads and stores are told as a range."""
-    text = f"{HEAD}__global__ void k(float w, {of} *out) {{ __shared__ {of} s[512]; int t = threadIdx.x;\n{body} }}"
+    head = f"__global__ void k(float w, {of} *out) {{ __shared__ {of} s[512];"
+    text = f"{HEAD}{head} int t = threadIdx.x; {body} }}"
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     (kernel,) = module.kernels()
     found: Counter[str] = Counter()

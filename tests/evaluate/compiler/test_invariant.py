@@ -103,3 +103,9 @@ def test_two_sums_whose_distance_is_known_are_two_stores() -> None:
 
 def test_a_sum_under_a_condition_of_data_is_stored_each_time() -> None:
     assert runs("for (int d = 0; d < n; ++d) { if (in[d] > 0) s[t * 33] += in[d]; }")["store"] > 1
+
+
+def test_a_loop_that_runs_once_does_not_tell_what_other_rounds_would_do() -> None:
+    """nvcc keeps both stores in the loop: the guard against a size need not hold."""
+    body = "for (int q = t; q < 32; q += 32) { v[2 * q] = 0; if (q < n) v[2 * q] = in[q]; }"
+    assert runs(body, "v") == {"store": 2}

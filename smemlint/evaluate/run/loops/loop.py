@@ -183,7 +183,8 @@ def _go_round(m: Machine, s: Loop) -> None:
             _line_up(m, s, visits, trip, body, pragma, guards)
         m.turns.stays += 1
         m.straight()
-        note_iterations(m, exits, turn, unknowns)
+        if trips != 1 or len(exits.iterations) != 1:  # one round does not tell what others would do
+            note_iterations(m, exits, turn, unknowns)
     elif trip is not None:
         # Copies whose guard lets no lane in are there all the same.
         work = most[0] * trip, most[1] * trip, guards * trip
