@@ -44,7 +44,7 @@ from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, plus
 from smemlint.evaluate.values.objects import Object, led_to
-from smemlint.ir import ArrayOf, Expr, Function, Part, Place, PointerTo, RecordRef, Scalar, Type
+from smemlint.ir import ArrayOf, Expr, Function, Index, Part, Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, USHORT
 
 WORD = 4
@@ -413,6 +413,12 @@ def record_access(
             event.choice, event.among, event.worlds = p.object, split(m, p.object, may).among, worlds
             event.volatile = o.volatile or p.object.generic
         _record(m, event)
+
+
+def mention(m: Machine, op: str, o: Object, t: Scalar, node: Expr) -> None:
+    """List an access to an element that runs as part of another one."""
+    if isinstance(node, Index) and node.place is not None and not m.silent:
+        _site(m, op, t.size, o, node.place, 1, node)
 
 
 def _targets(m: Machine, p: Pointer, may: Mask) -> list[tuple[Object, Int, Mask, tuple[World, ...]]]:

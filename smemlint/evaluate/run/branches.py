@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from smemlint.evaluate.analysis.one_arm import in_another_order, one_arm
 from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import alike, note, note_stores
 from smemlint.evaluate.control_flow import first_block
@@ -34,7 +35,7 @@ from smemlint.evaluate.library.host_checks import checked
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Barrier, Machine
 from smemlint.evaluate.memory.local_memory import here
-from smemlint.evaluate.run.conditionals import continued
+from smemlint.evaluate.run.conditionals import chooses_arrays, continued
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.lanes import equal_masks, some
@@ -45,6 +46,7 @@ from smemlint.ir import (
     Assign,
     Block,
     Break,
+    Conditional,
     Continue,
     Evaluate,
     Expr,
@@ -85,7 +87,25 @@ def run_if(m: Machine, s: If) -> None:
         if not c.known:
             note_way(m, ar.logical_not(c, m.unknowns))
             return
+    if not (m.host or m.silent or m.task.as_written) and _is_one_arm(m, s):
+        for one in one_arm(s):
+            run(m, one)
+        return
     run_either(m, s, s.otherwise)
+
+
+def _is_one_arm(m: Machine, s: If) -> bool:
+    """Whether both arms run as one, which reads elements of several arrays, or of one in another order: lanes
+    differ in which they take, and nothing has to be assumed to tell."""
+    choices = [n for one in one_arm(s) for n in walk(one) if isinstance(n, Conditional)]
+    if not choices or not (in_another_order(s) or any(chooses_arrays(m, n) for n in choices)):
+        return False
+    guesses = m.unknowns.guesses
+    m.silent += 1
+    c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
+    m.silent -= 1
+    varying = not c.uniform if c.known else any(x.varying for mono in c.terms for x in mono)
+    return varying and m.unknowns.guesses == guesses
 
 
 def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:

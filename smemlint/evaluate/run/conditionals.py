@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +11,7 @@ from smemlint.evaluate.control_flow.join_points import merge_into
 from smemlint.evaluate.control_flow.launch_choices import decided_by_launch, either_value
 from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, differ, settle
-from smemlint.evaluate.language.accesses import load
+from smemlint.evaluate.language.accesses import load, mention
 from smemlint.evaluate.language.conversions import operand_of, truth
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine, Mask
@@ -203,8 +203,22 @@ def _of_two_arrays(m: Machine, e: Conditional, c: Int) -> bool:
     one load follows."""
     if m.task.as_written or not (c.known or any(s.varying for mono in c.terms for s in mono)):
         return False
-    first, second = _element_of(m, e.then), _element_of(m, e.otherwise)
-    return first is not None and second is not None and first[0] != second[0] and first[1] == second[1]
+    return chooses_arrays(m, e)
+
+
+def chooses_arrays(m: Machine, e: Conditional) -> bool:
+    """Whether a choice is between elements of several shared arrays, all of one type."""
+    found = [_element_of(m, arm) for arm in _elements(e)]
+    arrays = {o for o, _ in (x for x in found if x is not None)}
+    return len(arrays) > 1 and None not in found and len({t for _, t in (x for x in found if x)}) == 1
+
+
+def _elements(e: Expr) -> Iterator[Expr]:
+    if isinstance(e, Conditional):
+        yield from _elements(e.then)
+        yield from _elements(e.otherwise)
+    else:
+        yield e
 
 
 def _element_of(m: Machine, e: Expr) -> tuple[str, Scalar] | None:
@@ -230,9 +244,14 @@ def _chosen_element(m: Machine, e: Conditional, c: Int) -> Value:
         if m.anyone():
             found.append(lvalue(m, arm))
         m.must, m.may = keep
-    place = e.then.place if isinstance(e.then, Index) else None
+    first = next(_elements(e))
+    place = first.place if isinstance(first, Index) else None
     p = merge(m, c, *found) if len(found) == 2 else found[0]
-    return load(m, p, place, e.then) if isinstance(p, Pointer) else p
+    for arm in _elements(e):
+        element = _element_of(m, arm)
+        if arm is not first and element is not None:
+            mention(m, "load", m.memory.shared[element[0]], element[1], arm)
+    return load(m, p, place, first) if isinstance(p, Pointer) else p
 
 
 def _chosen_by_launch(
