@@ -265,7 +265,7 @@ def _boxed(v: Value) -> Value:
 
 
 def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Reference:
-    """Inline a lambda, in the frame that it was made in."""
+    """Inline a lambda, in the frame that it was made in. A parameter that is given nothing is not known."""
     if m.effort.depth >= MAX_DEPTH:
         return Other()
     parent = c.frame
@@ -288,7 +288,18 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
             frame.packs[parameter.id] = tuple(_parameter(parameter, _held_type(t, v), v) for v in taken)
         elif taken:
             frame.variables[parameter.id] = _parameter(parameter, t, taken[0])
+        else:
+            frame.variables[parameter.id] = _unknown_parameter(m, parameter, t)
     return _run_body(m, frame, lambda: run(m, c.function.body), None)
+
+
+def _unknown_parameter(m: Machine, parameter: Var, t: Type) -> Object:
+    """What a parameter holds that some function which was not read is to give."""
+    o = Object(parameter.id, parameter.name, t, "local", parameter, uniform=True, havoc=True)
+    v = m.unknown(t, parameter.name, uniform=True, rank=3, size=True)
+    if not isinstance(v, RecordValue):
+        o.cells[0] = v
+    return o
 
 
 def _given(m: Machine, a: Expr | Value, t: Type) -> Value:

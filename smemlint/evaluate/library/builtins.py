@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from smemlint.evaluate.compiler.slow_paths import function_stops, narrow_stops, opaque_stop
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce
-from smemlint.evaluate.language.inlining import run_closure
 from smemlint.evaluate.language.places import offset_pointer
 from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.library import (
@@ -27,7 +26,13 @@ from smemlint.evaluate.library import (
     wmma,
 )
 from smemlint.evaluate.library.atomics import atomic, atomic_method, is_atomic, is_atomic_object
-from smemlint.evaluate.library.callables import held_function, is_function_object, is_thread, started
+from smemlint.evaluate.library.callables import (
+    held_function,
+    is_function_object,
+    is_thread,
+    run_handed,
+    started,
+)
 from smemlint.evaluate.library.containers import (
     contained,
     container_element,
@@ -58,7 +63,6 @@ from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import extreme
 from smemlint.evaluate.values.number import (
-    Closure,
     Int,
     Method,
     Other,
@@ -153,7 +157,7 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
     values = [given(m, a) for a in e.arguments]
     function_stops(m, name, values)
     if m.host:
-        _run_given(m, e, values)
+        run_handed(m, e, values)
         if not name.startswith("std::"):
             forget_containers(m, e.arguments)
         host_runtime.forget(m, short_name(name), values)
@@ -176,14 +180,6 @@ def forget_containers(m: Machine, arguments: Sequence[Expr]) -> None:
         place = lvalue(m, a) if isinstance(a, Name | Member) else None
         if isinstance(place, Pointer):
             forget_elements(place)
-
-
-def _run_given(m: Machine, e: Call, values: Sequence[Value]) -> None:
-    """Run the lambdas that host code hands to what is not known: what runs them, and how often, is not known,
-    but that they run is."""
-    for v in values:
-        if isinstance(v, Closure) and not v.function.parameters:
-            run_closure(m, v, Call(e.callee, (), e.place), False)
 
 
 def _taken_by(name: str, values: list[Value]) -> tuple[str, str]:
@@ -282,7 +278,7 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         return v.self
     values = [given(m, a) for a in e.arguments]
     if m.host:
-        _run_given(m, e, values)
+        run_handed(m, e, values)
     if isinstance(v.self, Pointer) and v.self.object.storage == "shared":
         _shared_object(m, v, v.self, e)
     elif not m.host:

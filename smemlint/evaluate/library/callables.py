@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from smemlint.evaluate.language.conversions import as_int
+from smemlint.evaluate.language.inlining import run_closure
 from smemlint.evaluate.library.containers import LONGEST
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.state import Frame
 from smemlint.evaluate.values.number import (
     Closure,
     FunctionValue,
@@ -20,11 +23,13 @@ from smemlint.evaluate.values.number import (
     subtract,
 )
 from smemlint.ir import (
+    Assign,
     Call,
     Cast,
     Construct,
     Expr,
     Index,
+    Lambda,
     Literal,
     Name,
     PointerTo,
@@ -32,7 +37,10 @@ from smemlint.ir import (
     Type,
     Unary,
 )
-from smemlint.ir.types import INT, LONG
+from smemlint.ir.expr import STEPS
+from smemlint.ir.memo import by_identity
+from smemlint.ir.types import INT, LONG, is_reference
+from smemlint.ir.walk import walk
 
 _THREADS = ("std::thread", "std::jthread")
 _REFERENCES = ("std::ref", "std::cref", "ref", "cref")
@@ -65,6 +73,46 @@ def started(m: Machine, e: Construct) -> None:
     """Run what a thread is given, once."""
     if e.arguments:
         _run(m, e.arguments[0], e.arguments[1:], e)
+
+
+def run_handed(m: Machine, e: Call, values: Sequence[Value]) -> None:
+    """Run the lambdas that host code hands to what is not known: what runs them, how often and with which
+    arguments, is not known, but that they run is."""
+    for v in values:
+        if isinstance(v, Closure):
+            run_closure(m, v, Call(e.callee, (), e.place), False)
+            _run_again(m, v)
+
+
+def _run_again(m: Machine, c: Closure) -> None:
+    """Forget the numbers around a lambda that each further run changes."""
+    for id in _counted(c.function):
+        frame = c.frame
+        while isinstance(frame, Frame) and id not in frame.variables:
+            frame = frame.parent
+        if not isinstance(frame, Frame) or id in c.captured:
+            continue
+        o = frame.variables[id]
+        held = o.cells.get(0)
+        if is_reference(o.type) and isinstance(held, Pointer):
+            o = held.object
+        o.cells, o.havoc, o.uniform = {}, True, True
+
+
+def _found_counted(c: Lambda) -> frozenset[str]:
+    """Ids of the variables that a lambda makes of what they were: `n += 2`."""
+    found: set[str] = set()
+    for n in walk(c.body):
+        if isinstance(n, Unary) and n.op in STEPS and isinstance(n.operand, Name):
+            found.add(n.operand.id)
+        elif isinstance(n, Assign) and isinstance(n.target, Name):
+            id = n.target.id
+            if n.op != "=" or any(isinstance(x, Name) and x.id == id for x in walk(n.value)):
+                found.add(id)
+    return frozenset(found)
+
+
+_counted = by_identity(_found_counted)
 
 
 def _run(m: Machine, callee: Expr, arguments: tuple[Expr, ...], e: Call | Construct) -> Value:
@@ -111,8 +159,12 @@ def _each(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
         n = distance // size if size and distance is not None else None
     elif isinstance(begin, Pointer) and isinstance(end, Int):
         n = number(as_int(m, end, e.place))
-    for i in range(n if n is not None and 0 <= n <= LONGEST else 1):
+    known = n is not None and 0 <= n <= LONGEST
+    for i in range(n if n is not None and known else 1):
         _run(m, callee, (Index(first, Literal(i, INT), e.place),), e)
+    called = None if known else function_in(rvalue(m, callee))
+    if isinstance(called, Closure):
+        _run_again(m, called)
     return Other()
 
 

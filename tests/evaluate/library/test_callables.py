@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-
-from tests.launch.test_host import blocks
+from host_code import blocks, launches
 
 WAYS = {
     "a function object": "std::function<void(int)> f = run; f(64);",
@@ -25,12 +24,43 @@ WAYS = {
     "a reference": "int n = 64; std::thread t([](int &x) { run(x); }, std::ref(n)); t.join();",
     "each element": ("std::vector<int> n = {64}; std::for_each(n.begin(), n.end(), [&](int x) { run(x); });"),
     "an unknown pool": "Pool pool(4); pool.submit([&] { run(64); });",
+    "an unknown loop": (
+        "int n = 64; lib::parallel_for(lib::range<int>(0, 9), "
+        "[&](lib::range<int> r) { for (int i = r.begin(); i < r.end(); ++i) run(n); });"
+    ),
+    "an unknown capture": "Graph g; g.capture([&](cudaStream_t s) { run(64); });",
+    "an unknown dispatch": "lib::dispatch([&](auto t) { constexpr int N = decltype(t)::value; run(64); });",
 }
 
 
 @pytest.mark.parametrize("name", WAYS)
 def test_a_launch_is_found(name: str) -> None:
     assert blocks(f"void run(int n) {{ sum<<<1, n>>>(0, 0); }} int main() {{ {WAYS[name]} }}") == [64]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "lib::each([&] { CHANGE; });",
+        "pool.each(9, [&](int i) { CHANGE; });",
+        "std::for_each(p, q, [&](int i) { CHANGE; });",
+    ],
+)
+@pytest.mark.parametrize("change", ["n *= 2", "n++", "n = n + 32", "int &m = n; n = m; n -= 1"])
+def test_how_often_a_lambda_runs_is_not_known(call: str, change: str) -> None:
+    main = f"void go(int *p, int *q) {{ int n = 32; {call.replace('CHANGE', change)} sum<<<1, n>>>(0, 0); }}"
+    assert all(x.assumed for x in launches(main))
+
+
+def test_what_a_lambda_sets_however_often_it_runs_is_known() -> None:
+    assert blocks("void go() { int n = 32; lib::each(9, [&](int i) { n = 64; }); sum<<<1, n>>>(0, 0); }") == [
+        64
+    ]
+
+
+def test_what_is_made_of_an_unknown_argument_is_not_known() -> None:
+    main = "void go() { int n = 32; lib::each(9, [&](int i) { n = i; }); sum<<<1, n>>>(0, 0); }"
+    assert all(x.assumed for x in launches(main))
 
 
 def test_what_says_that_there_is_no_answer_is_no_default() -> None:
