@@ -146,8 +146,9 @@ def _first(
     """The file in its default configuration; where that is none (`#error`, or no CUDA), in the one that is,
     and the macros of it."""
     unit = parse_unit(source, options, known=known, shared=shared)
-    implied = _implied(unit) if known.left > 0 else ()
-    if not implied or clock.late(known.until):
+    # Even where this was the last text that may be read: nobody builds what the default makes of it.
+    implied = () if clock.late(known.until) else _implied(unit)
+    if not implied:
         return unit, ()
     return parse_unit(source, options, configuration=implied, known=known, shared=shared), implied
 

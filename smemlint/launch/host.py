@@ -67,6 +67,8 @@ MOST_ALIKE = 300
 """Launches in a row that show nothing new, after which a function is left: it tries sizes over and over."""
 HOST_STEPS = 40_000
 """Evaluation steps after which a run begins no further host function."""
+STARTERS_STEPS = 8_000
+"""Evaluation steps for functions that hold a launch, where none are left for what is on the way to them."""
 MOST_INSTANCES = 32
 """Instances of one host function template that are run."""
 HOST_DEPTH = 14
@@ -138,12 +140,39 @@ def started_kernels(
         cut = False
         found += fresh
         shaped |= {site(s) for s in fresh if s.shaped}
+    if allowance.steps <= 0:
+        found += _starters(module, launching, kernels, runs, allowance, reached, {k[:2] for k in shaped})
     found += _instantiated(module, launching, listed, before, runs, allowance, found)
     if allowance.short:
         templates = [f for f in launching.values() if f.template]
         found += left_over(module, templates, _written_instances(module, templates, called=True), found)
     full = [s for s in found if s.shaped]
     return tuple(s for s in found if s.shaped or s.guessed or not _told_by(s, full))
+
+
+def _starters(
+    module: Module,
+    launching: Mapping[str, Function],
+    kernels: frozenset[str] | None,
+    runs: KeptRuns,
+    allowance: Allowance,
+    reached: Container[str],
+    shaped: Container[tuple[str, int]],
+) -> list[Started]:
+    """What functions that hold a launch start by themselves, where their callers took all steps on the way to
+    them. shaped: places of launches whose shape is known."""
+    waiting = [
+        f
+        for f in launching.values()
+        if f.id not in reached
+        and any(
+            may_start(module, launch, kernels) and (launch.place.path, launch.place.offset) not in shaped
+            for launch in said(f).launches
+        )
+    ]
+    extra = Allowance(STARTERS_STEPS, allowance.until, kept=allowance.kept)
+    found, _ = _run(module, waiting, runs, None, extra, explore=True, reached=set(), most=STARTERS_STEPS)
+    return [s for s in found if s.shaped]
 
 
 def _told_by(s: Started, full: Iterable[Started]) -> bool:
@@ -248,11 +277,13 @@ def _run(
     explore: bool,
     reached: set[str],
     before: Container[str] = (),
+    most: int = HOST_BUDGET.steps,
 ) -> tuple[list[Started], bool]:
     """Run each function as a block of one thread; those that an earlier one `reached` are not run again.
     Says also whether ways were left out for lack of steps.
 
     words: what `main` is told, None where that is not known. before: functions whose ways were gone already.
+    most: steps of one run.
     """
     found: dict[tuple[object, ...], Started] = {}
     left = min(HOST_STEPS, allowance.steps)
@@ -293,7 +324,7 @@ def _run(
         m = Machine(
             runs.module,
             (1, 1, 1),
-            budget=replace(HOST_BUDGET, until=allowance.until),
+            budget=replace(HOST_BUDGET, steps=most, until=allowance.until),
             on_launch=_recorder(seen, tried, earlier, led, launches),
             host=True,
             defaults=True,
@@ -307,7 +338,8 @@ def _run(
         if m.effort.steps > m.effort.budget.steps:
             _take_first_iterations(seen, tried)
         shown = runs.shown(seen.values(), led, paths, m.effort.steps)
-        return shown, not earlier or len(launches) < MOST_ALIKE
+        whole = most == HOST_BUDGET.steps or shown.steps <= most
+        return shown, whole and (not earlier or len(launches) < MOST_ALIKE)
 
     written = _written_instances(module, functions)
     classes = class_instances(module, functions)

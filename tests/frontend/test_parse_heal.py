@@ -332,6 +332,19 @@ def test_the_text_that_is_read_for_one_program_is_bounded() -> None:
     assert frontend.load_callers(source, ParseOptions(), frozenset({"k"}), known) is None
 
 
+def test_the_last_file_that_may_be_read_is_read_as_it_is_built() -> None:
+    text = (
+        "#ifdef USE_CUDA\n__global__ void k(int *p) { *p = 1; }\nvoid go(int *p) { k<<<1, 64>>>(p); }\n"
+        "#else\nvoid go(int *p) { *p = 1; }\n#endif\n"
+    )
+    known = Known(left=len(text))
+    source = source_from_bytes("/nowhere/caller.cu", text.encode())
+    module = frontend.load_callers(source, ParseOptions(), frozenset({"k"}), known)
+    assert module is not None
+    assert [k.name for k in module.kernels()] == ["k"]
+    assert known.left <= 0
+
+
 def test_errors_of_the_main_file_are_seen_behind_many_of_included_ones(tmp_path: Path) -> None:
     many = "".join(f"inline int f{n}() {{ return unknown; }}\n" for n in range(600))
     (tmp_path / "many.cuh").write_text(many)

@@ -9,8 +9,11 @@ from host_code import KERNEL, blocks, launches
 
 from smemlint.api import analyse_file
 from smemlint.frontend import load
+from smemlint.ir import LaunchStmt, Name
+from smemlint.ir.walk import nodes_of
 from smemlint.launch import infer, started_kernels
 from smemlint.launch.model import ALL_HOST_STEPS, Allowance
+from smemlint.launch.source.starters import may_start
 from smemlint.running.jobs import Job, Options
 from smemlint.source import source_from_bytes
 
@@ -537,3 +540,39 @@ def test_a_case_says_what_a_number_of_one_of_two_sources_is() -> None:
         "int main(int argc, char **argv) { int n; char mode = '0'; if (argc > 2) mode = *argv[1];"
         " if (mode == 'f') n = a(); else if (mode == 'r') n = b(); else return 1; f(n); }"
     ) == [64, 128]
+
+
+LONG_WAY = """
+void wrapper(float *x) { sum<<<1, 64>>>(x, x); }
+void go(float *x, int a) {
+    int n = 1;
+    for (int i = 0; i < 39; i++)
+        for (int j = 0; j < 39; j++)
+            for (int k = 0; k < 39; k++)
+                for (int l = 0; l < 39; l++) n = n * 3 + i * j + k * l;
+    if (n != 7) wrapper(x);
+}
+"""
+
+
+def test_what_holds_a_launch_runs_where_its_callers_take_all_steps() -> None:
+    (module, *_) = load(source_from_bytes("/t/a.cu", (KERNEL + LONG_WAY).encode()))
+    allowance = Allowance(20_000)
+    assert [s.block[0] for s in started_kernels(module, allowance=allowance)] == [64]
+    assert allowance.steps <= 0
+
+
+def test_a_launch_of_another_kernel_is_not_looked_for_where_what_it_is_given_is_not_known() -> None:
+    """clang leaves open which kernel `other` is: it does not know what `x.data()` gives."""
+    text = KERNEL + (
+        "__global__ void other(float *x) { x[0] = 1; }\n__global__ void other(int *x) { x[0] = 1; }\n"
+        "template <class T> void go(T x) { other<<<1, 32>>>(x.data()); sum<<<1, 64>>>(x.data(), x.data()); }"
+    )
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (go,) = (f for f in module.functions.values() if f.name == "go")
+    (wanted,) = (k.id for k in module.kernels() if k.name == "sum")
+    other, this = (n for n in nodes_of(go.body) if isinstance(n, LaunchStmt))
+    assert isinstance(other.kernel, Name)
+    assert not other.kernel.id
+    assert not may_start(module, other, frozenset({wanted}))
+    assert may_start(module, this, frozenset({wanted}))

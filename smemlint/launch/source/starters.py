@@ -145,8 +145,9 @@ def may_start(module: Module, launch: LaunchStmt, kernels: frozenset[str] | None
     """Whether a launch starts one of the kernels (ids; None: any), or one that only running it tells."""
     if kernels is None or not isinstance(launch.kernel, Name):
         return True
-    target = module.functions.get(launch.kernel.id)
-    return target is None or target.side != "kernel" or target.id in kernels
+    named = (launch.kernel.id,) if launch.kernel.id else module.overloaded(launch.kernel.name)
+    targets = [module.functions.get(id) for id in named]
+    return not targets or any(t is None or t.side != "kernel" or t.id in kernels for t in targets)
 
 
 def may_run(module: Module, launching: Mapping[str, Function]) -> dict[str, Function]:
