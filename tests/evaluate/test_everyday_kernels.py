@@ -174,3 +174,33 @@ def test_an_array_behind_narrower_ones_of_unknown_sizes_may_be_out_of_line() -> 
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     (store,) = score_all(evaluate(module, module.kernels()[0], Launch((128, 1, 1))))
     assert (store.grade, store.wavefronts_low) == (Grade.PARAMETRIC, store.ideal)
+
+
+@pytest.mark.parametrize(
+    ("index", "place"),
+    [
+        ("q / 4 * 8 + q % 4", lambda q: q // 4 * 8 + q % 4),
+        ("(q >> 3) * 33 + (q & 7)", lambda q: (q >> 3) * 33 + (q & 7)),
+        ("q / 8", lambda q: q // 8),
+    ],
+)
+def test_what_a_remainder_by_a_multiple_of_the_block_is_cut_into_is_known(
+    index: str, place: Callable[[int], int]
+) -> None:
+    """`(128 * block + t) % 512` is a multiple of 128, the same for all lanes, and t."""
+    text = f"""__global__ void k(int n) {{
+        __shared__ int s[4096];
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {{
+            int q = i % 512;
+            s[{index}] = i;
+        }}
+    }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (store,) = score_all(evaluate(module, module.kernels()[0], Launch((128, 1, 1))))
+    for block in range(4):
+        rows: list[Row] = [
+            [4 * place((128 * block + 32 * warp + t) % 512) for t in LANES] for warp in range(4)
+        ]
+        ways = total("store", 4, rows)
+        assert store.wavefronts_low * ways[1] == store.ideal * ways[0]
+    assert store.grade is Grade.EXACT

@@ -234,7 +234,7 @@ def modulo_floor(a: Int, d: int, t: Scalar, unknowns: Unknowns) -> Int:
         # (g*u + c) mod d = g * ((u + c/g) mod d/g) + c mod g
         inner = exact_quotient(Int(0, t, rest.terms), g, unknowns)
         if inner is not None:
-            carried = add(inner, Int(_floor_divide(rest.const, g), t), t)
+            carried = add(inner, Int(collapse(_floor_divide(rest.const, g)), t), t)
             if carried.uniform:
                 m = unknowns.derived("%", carried, Int(d // g), t, 0, d // g - 1)
                 low_part = rest.const % g
