@@ -88,7 +88,7 @@ def widened(
     groups, gone = vectorise(events)
     if not groups and not gone:
         return runs
-    for other in views() if not facts.proves_all(logged) else ():
+    for other in views() if facts.may_change(logged, groups, gone) else ():
         facts.compare(other)
         groups, gone = vectorise([facts.event(e) for e in logged])
         if not groups and not gone:
@@ -290,13 +290,24 @@ class _Facts:
                 facts = self.sites[id(site)]
                 facts.unsure = gcd(facts.unsure, self._variable(theirs[0], both))
 
-    def proves_all(self, logged: Sequence[Entry]) -> bool:
-        """Return whether operators alone tell all addresses: no other launch changes what they prove."""
+    def may_change(self, logged: Sequence[Entry], groups: Sequence[JoinGroup], gone: Set[int]) -> bool:
+        """Return whether another launch may take back that accesses run joined, or not at all: no launch
+        changes what operators prove of an address, and what runs joined, or in place of a load, is proved the
+        same way as that. Other loads keep no load from moving."""
         fixed = {id(s) for s in self.m.journal.sites.values() if _is_fixed(self.m, s.node)}
-        return all(
-            id(e.site) in fixed or self._form(e, self.forms.pattern(e.offset.const, e.may)) is not None
-            for e in logged
-            if isinstance(e, Event)
+        changed = {*gone, *(i for group in groups for i in group.members)}
+        events = [(i, e) for i, e in enumerate(logged) if isinstance(e, Event)]
+        formed = {
+            i for i, e in events if self._form(e, self.forms.pattern(e.offset.const, e.may)) is not None
+        }
+        arrays = {id(e.site.object) for i, e in events if i in changed}
+        plain = {
+            id(e.site.object) for i, e in events if i in changed and (e.site.op != "load" or i not in formed)
+        }
+        return any(
+            i in changed or id(e.site.object) in (plain if e.site.op == "load" else arrays)
+            for i, e in events
+            if i not in formed and id(e.site) not in fixed
         )
 
     def by_index(self, s: SiteLog) -> bool:

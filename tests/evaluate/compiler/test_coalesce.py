@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from instructions import EPILOGUE, PROLOGUE, instructions
 
-from smemlint.evaluate import evaluate
+from smemlint.evaluate import evaluate, kernel
+from smemlint.evaluate.machine.machine import Machine
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.score import score_all
@@ -436,3 +440,33 @@ __global__ void k(double2 *q) {
     for trace in evaluate(module, kernel, Launch((128, 1, 1))).traces:
         found.setdefault(trace.site.place.line, set()).add(trace.joined)
     assert found[12] == found[13] == {16} and found[3] == {None}
+
+
+@pytest.mark.parametrize(
+    ("body", "times"),
+    [
+        ("x = s[4 * t] * s[4 * t + 1];", 0),
+        ("x = s[4 * t] * s[4 * t + 1] * s[in[t]];", 0),
+        ("s[in[t]] = 1; x = s[4 * t] * s[4 * t + 1];", 1),
+        ("x = s[in[t]]; s[4 * t] = 1; s[4 * t + 1] = x;", 1),
+    ],
+)
+def test_a_kernel_runs_under_other_numbers_only_where_they_may_keep_accesses_apart(
+    body: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[object] = []
+    real = kernel._elsewhere
+
+    def other(*given: Any) -> Iterator[Machine]:
+        for m in real(*given):
+            made.append(m)
+            yield m
+
+    monkeypatch.setattr(kernel, "_elsewhere", other)
+    source = (
+        "__global__ void k(float *out, const int *in, int n) { __shared__ float s[512];\n"
+        f"int t = threadIdx.x + blockDim.x - n; float x = 0; {body} out[t] = x; }}"
+    )
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    evaluate(module, module.kernels()[0], Launch((32, 1, 1), arguments={"n": 32}))
+    assert len(made) == times
