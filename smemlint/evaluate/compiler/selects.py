@@ -214,7 +214,7 @@ def _is_of_ladder(m: Machine, at: If | None) -> bool:
 def _ladders(f: Function) -> frozenset[int]:
     found: set[int] = set()
     for n in nodes_of(f.body):
-        if isinstance(n, If) and alike(n.then, n.otherwise):
+        if isinstance(n, If) and alike(n):
             found |= {id(_single(arm)) for arm in (n.then, n.otherwise)}
     return frozenset(found)
 
@@ -226,10 +226,13 @@ def _single(s: Stmt | None) -> Stmt | None:
     return s
 
 
-def alike(then: Stmt | None, otherwise: Stmt | None) -> bool:
+@by_identity
+def alike(s: If) -> bool:
     """Whether the arms of an `if` give one variable an element, or differ in elements alone."""
-    target = gives_element(then)
-    return (target is not None and target == gives_element(otherwise)) or differ_in_elements(then, otherwise)
+    target = gives_element(s.then)
+    if target is not None and target == gives_element(s.otherwise):
+        return True
+    return differ_in_elements(s.then, s.otherwise)
 
 
 def _behind(m: Machine, at: If | None) -> Behind:

@@ -50,16 +50,15 @@ from smemlint.ir import (
     Continue,
     Evaluate,
     Expr,
-    Goto,
     If,
     Name,
     Return,
     Stmt,
     Unary,
 )
+from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
-from smemlint.ir.walk import walk
 
 PREDICATED = 8
 """Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
@@ -164,7 +163,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
 
     sink.note(m, held, None)
     either = otherwise is not None or bool(held)
-    chosen = alike(s.then, s.otherwise)
+    chosen = alike(s)
     way_out = (lambda: arm(False, otherwise)) if either else None
     left = ways_out(m) if choice is not None else 0
     if otherwise is None and not held and not m.host and not m.frame.live and _only_leaves(s.then):
@@ -276,8 +275,8 @@ def branch(
 
 def _parts(m: Machine, arm: Stmt) -> bool:
     """Whether lanes that take an arm do not store what stands after it."""
-    left = len(m.frames) == 1 and _jumps(arm)
-    return left or _jumps_on(arm)
+    jumps = jumps_in(arm)
+    return bool(jumps) if len(m.frames) == 1 else not jumps <= {Return}
 
 
 def _only_leaves(arm: Stmt) -> bool:
@@ -289,17 +288,7 @@ def _only_leaves(arm: Stmt) -> bool:
 
 def _leaves(arm: Stmt | None) -> bool:
     """Whether an arm may go elsewhere than to its end."""
-    return arm is not None and _jumps(arm)
-
-
-@by_identity
-def _jumps(arm: Stmt) -> bool:
-    return any(isinstance(n, Break | Continue | Goto | Return) for n in walk(arm))
-
-
-@by_identity
-def _jumps_on(arm: Stmt) -> bool:
-    return any(isinstance(n, Break | Continue | Goto) for n in walk(arm))
+    return arm is not None and bool(jumps_in(arm))
 
 
 def _parts_by_launch(

@@ -36,7 +36,8 @@ from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.objects import Snapshot
-from smemlint.ir import Assign, Block, Break, Expr, Goto, If, Labeled, Loop, Return, Unary
+from smemlint.ir import Assign, Block, Break, Continue, Expr, If, Labeled, Loop, Unary
+from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 from smemlint.records import record
@@ -232,10 +233,9 @@ def _cut_short(m: Machine, s: Loop, exits: Exits, head: Head | None, left: Mask,
     return head[3]
 
 
-@by_identity
 def _may_leave(s: Loop) -> bool:
     """Whether anything in the body may leave it: a later round may do so too."""
-    return any(isinstance(n, Break | Return | Goto) for n in walk(s.body))
+    return not jumps_in(s.body) <= {Continue}
 
 
 @by_identity
