@@ -293,11 +293,12 @@ def _lines(stmt: Stmt, depth: int) -> list[str]:
         case Labeled(label, body, again):
             inner = _lines(body, depth)
             return [f"{pad}{label}:", *inner] if again else [*inner, f"{pad}{label}:"]
-        case LaunchStmt(kernel, grid, block, dynamic, arguments):
+        case LaunchStmt(kernel, grid, block, dynamic, arguments, _, array):
             shape = ", ".join(
                 "?" if part is None else _expr(part, _ASSIGNMENT, 0) for part in (grid, block, dynamic)
             )
-            return [f"{pad}{_expr(kernel, _POSTFIX, 0)}<<<{shape}>>>({_list(arguments, 0)});"]
+            passed = _list(arguments, 0) if array is None else "*" + _expr(array, _POSTFIX, 0)
+            return [f"{pad}{_expr(kernel, _POSTFIX, 0)}<<<{shape}>>>({passed});"]
         case UnknownStmt(reason, parts):
             return [f"{pad}<{reason}>", *(line for s in parts for line in _lines(s, depth + 1))]
     raise TypeError(type(stmt).__name__)

@@ -110,7 +110,8 @@ class Goto:
 @record(frozen=True, slots=True)
 class LaunchStmt:
     """A kernel started by host code: `kernel<<<grid, block, dynamic>>>(arguments)`, or the
-    same through cudaLaunchKernel(Ex). `kernel` is a Name or any expression of function-pointer value."""
+    same through cudaLaunchKernel(Ex). `kernel` is a Name or any expression of function-pointer value.
+    `array`: an array of pointers to the arguments, instead of these."""
 
     kernel: Expr
     grid: Expr | None
@@ -118,6 +119,7 @@ class LaunchStmt:
     dynamic: Expr | None
     arguments: tuple[Expr, ...]
     place: Place
+    array: Expr | None = None
 
 
 @record(frozen=True, slots=True)

@@ -29,10 +29,13 @@ from smemlint.evaluate.values.number import (
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import value_at
 from smemlint.ir import (
+    ArrayOf,
     Expr,
     Function,
+    Index,
     InitList,
     LaunchStmt,
+    Literal,
     Module,
     Name,
     PointerTo,
@@ -41,6 +44,7 @@ from smemlint.ir import (
     TemplateValue,
     Type,
 )
+from smemlint.ir.types import VOID
 from smemlint.ir.walk import walk
 from smemlint.launch.addressed import targets
 from smemlint.launch.model import Started
@@ -53,10 +57,12 @@ Shape: TypeAlias = tuple["int | None", "int | None", "int | None"]
 def starts_of(m: Machine, s: LaunchStmt) -> Iterator[Started]:
     """Yield what one launch starts: a record for each kernel that its expression may mean."""
     kernel = rvalue(m, s.kernel)
-    values = [v if isinstance(v, VALUES) else rvalue(m, v) for v in expanded(m, s.arguments)]
-    extents = _extents(m, s.block)
     grid = _numbers(m, _extents(m, s.grid))
+    extents = _extents(m, s.block)
     bytes_ = rvalue(m, s.dynamic) if s.dynamic is not None else Int(0)
+    values = [v if isinstance(v, VALUES) else rvalue(m, v) for v in expanded(m, s.arguments)]
+    if s.array is not None and isinstance(kernel, FunctionValue):
+        values = [_behind(m, Index(s.array, Literal(i))) for i in range(_most_parameters(kernel))]
     if not m.anyone():  # what gives the shape threw
         return
     if isinstance(kernel, Pointer):
@@ -74,6 +80,21 @@ def starts_of(m: Machine, s: LaunchStmt) -> Iterator[Started]:
             # of a table, whichever is started has the block that all have
             open_ = led or len(fits) > 1 or None in started.block
             yield replace(started, guessed=several and open_)
+
+
+def _most_parameters(kernel: FunctionValue) -> int:
+    named = [f for one in (kernel, *kernel.others) for f in one.candidates]
+    return max((len(f.parameters) for f in named), default=0)
+
+
+def _behind(m: Machine, element: Expr) -> Value:
+    """What an element of an array of `void *` points to: all of a variable, or a part of known type."""
+    at = rvalue(m, element)
+    if not isinstance(at, Pointer):
+        return Other()
+    whole = at.offset.known and at.offset.const == 0 and not isinstance(at.object.type, ArrayOf)
+    t = at.object.type if whole else at.pointee
+    return Other() if t == VOID else load(m, replace(at, pointee=t), None)
 
 
 def _started(

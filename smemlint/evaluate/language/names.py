@@ -94,7 +94,8 @@ def declare_global(m: Machine, var: Var) -> Object:
     t = m.resolve(var.type)
     shared = var.storage in SHARED
     constant = var.storage == "constant" or (var.const and var.init is not None)
-    followed = constant or (m.host and isinstance(element_type(t), Scalar | RecordRef | FunctionType))
+    kinds = Scalar | RecordRef | FunctionType | PointerTo
+    followed = constant or (m.host and isinstance(element_type(t), kinds))
     storage = "shared" if shared else "local" if followed else "global"
     o = Object(var.id, var.name, t, storage, var, volatile=var.volatile)
     m.memory.globals[var.id] = o

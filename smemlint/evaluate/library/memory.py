@@ -265,6 +265,9 @@ def may_set(v: Value) -> None:
         t = element_type(v.object.type)
         if isinstance(t, Scalar) or is_vector(t):
             v.object.cells, v.object.havoc = {}, True
+        elif isinstance(t, RecordRef):  # the arrays that it leads to are told with the call
+            kept = (at for at, x in v.object.cells.items() if not isinstance(x, Int))
+            v.object.cells, v.object.havoc = {at: v.object.cells[at] for at in kept}, True
 
 
 def may_set_referred(m: Machine, arguments: Iterable[Expr]) -> None:

@@ -20,6 +20,7 @@ from smemlint.ir import (
     Member,
     Module,
     Name,
+    PointerTo,
     RecordRef,
     Scalar,
     Type,
@@ -97,13 +98,24 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
     sets: dict[str, set[str]] = {}
     steps: dict[str, set[str]] = {}
     calls: dict[str, set[str]] = {}
+    exposed = found & _exposed(module)
     for id, f in module.functions.items():
         if f.side in ("host", "both"):
             nodes = nodes_of(f.body)
             sets[id] = {r for n in nodes if (r := _variable(_written(n))) in found}
+            # what a variable outside functions points to may be any whose address is known there
+            sets[id] |= exposed if any(isinstance(_type(module, x), PointerTo) for x in sets[id]) else set()
             steps[id] = {r for n in nodes if _is_step(n) and (r := _variable(_written(n))) in found}
             calls[id] = {n.id for n in nodes if isinstance(n, Name) and n.id in module.functions}
     return Settings(frozenset(found), _with_called(sets, calls), _with_called(steps, calls))
+
+
+def _exposed(module: Module) -> set[str]:
+    """Variables outside functions whose address is taken anywhere in host code."""
+    codes: list[object] = [f.body for f in module.functions.values() if f.side in ("host", "both")]
+    codes += [v.init for v in module.globals.values() if isinstance(v.type, PointerTo)]
+    addresses = (n.operand for c in codes for n in walk(c) if isinstance(n, Unary) and n.op == "&")
+    return {_variable(e) for e in addresses}
 
 
 def _with_called(sets: Mapping[str, set[str]], calls: Mapping[str, set[str]]) -> Mapping[str, frozenset[str]]:
@@ -141,6 +153,9 @@ def _is_setting(t: Type | None) -> bool:
             count *= _number(element.extent) or MOST_SHORT + 1
             element = element.element
         return isinstance(element, Scalar) and element.kind in ("int", "uint") and count <= MOST_SHORT
+    if isinstance(t, PointerTo):
+        to = t.to
+        return isinstance(to, RecordRef) or (isinstance(to, Scalar) and to.kind in ("int", "uint"))
     return isinstance(t, Scalar | RecordRef | FunctionType)
 
 
@@ -163,6 +178,6 @@ def _type(module: Module, id: str) -> Type | None:
 
 
 def _variable(target: Expr | None) -> str:
-    while isinstance(target, Index | Member):
-        target = target.base
+    while isinstance(target, Index | Member) or (isinstance(target, Unary) and target.op == "*"):
+        target = target.operand if isinstance(target, Unary) else target.base
     return target.id if isinstance(target, Name) else ""

@@ -44,6 +44,7 @@ from smemlint.ir import (
     TypeParam,
     Unary,
     UnknownStmt,
+    Var,
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
@@ -241,15 +242,18 @@ class HostSlice:
         """What is set where some variables are, or are called: what references mean, what lambdas set."""
         return set[str]().union(*(self.stand_for.get(name, ()) for name in names))
 
-    def _mark(self, s: Stmt) -> tuple[bool, bool]:
-        """Whether a statement launches or returns, and whether it leaves the loop or switch around it."""
-        keep, leaves = isinstance(s, Return) or self._is_asked(s), isinstance(s, Break | Continue)
+    def _mark(self, s: Stmt) -> tuple[bool, frozenset[type[Stmt]]]:
+        """Whether a statement launches or leaves the function or for a label, and how it leaves the loop or
+        switch around it."""
+        keep = isinstance(s, Return | Goto | Labeled) or self._is_asked(s)
+        leaves = frozenset[type[Stmt]]({type(s)}) if isinstance(s, Break | Continue) else frozenset()
         for part in _parts(s):
             below = self._mark(part)
-            keep, leaves = keep or below[0], leaves or below[1]
+            keep, leaves = keep or below[0], leaves | below[1]
         keep = keep or self._below(s)[2]
-        leaves = leaves and not isinstance(s, Loop | Switch)
-        self.keeps[id(s)] = keep or leaves
+        if isinstance(s, Loop | Switch):
+            leaves -= {Break, Continue} if isinstance(s, Loop) else {Break}
+        self.keeps[id(s)] = keep or bool(leaves)
         if isinstance(s, If | Switch) and any(self._below(part)[2] for part in _parts(s)):
             self.open.add(id(s))
         return keep, leaves
@@ -261,28 +265,27 @@ class HostSlice:
         return isinstance(n, LaunchStmt) and self.asked(n)
 
     def _outlives(self, f: Function, nodes: Sequence[object]) -> set[str]:
-        """What the caller sees when the function has returned: references, `*p = n`, members, globals,
-        tables of functions."""
-        found = {_THIS}
-        found.update(
-            p.id
-            for p in f.parameters
-            if isinstance(p.type, PointerTo) and (p.type.reference or isinstance(p.type.to, FunctionType))
-        )
+        """What the caller sees when the function has returned: references, what pointers lead to, members,
+        globals, tables of functions."""
+        found, pointers = {_THIS}, set[str]()
+        for p in f.parameters:
+            if isinstance(p.type, PointerTo) and (p.type.reference or isinstance(p.type.to, FunctionType)):
+                found.add(p.id)
+            elif isinstance(p.type, PointerTo | ArrayOf) and p.id not in self.data:
+                pointers.add(p.id)
         for n in nodes:
             target = n.target if isinstance(n, Assign) else None
-            if isinstance(target, Unary) and target.op == "*":
-                target = target.operand
-            elif isinstance(target, Member) and target.arrow:
-                target = target.base
-            elif isinstance(target, Name):
-                var = self.module.globals.get(target.id)
-                target = None if var is None or isinstance(var.type, PointerTo | ArrayOf) else target
-            else:
-                target = None
+            target = n.operand if isinstance(n, Unary) and n.op in STEPS else target
             if isinstance(target, Name):
-                found.add(target.id)
-        return found
+                var = self.module.globals.get(target.id)
+                if var is not None and not isinstance(var.type, PointerTo | ArrayOf):
+                    found.add(target.id)
+            elif target is not None:
+                pointer, element = _led_by(target)
+                found |= {pointer} if pointer in pointers or not element else set()
+            elif isinstance(n, Call) and (isinstance(n.callee, Member) or self._callees(n.callee)):
+                found |= pointers.intersection(a.id for a in map(uncast, n.arguments) if isinstance(a, Name))
+        return found - {""}
 
     def _seed(self, nodes: Sequence[object]) -> None:
         for n in nodes:
@@ -308,9 +311,7 @@ class HostSlice:
             if isinstance(n, Declare) and n.var.init is not None:
                 links.append((n.var.id, n.var.init))
             elif isinstance(n, Assign):
-                root = _root(n.target)
-                if root is not None:
-                    links.append((root, n))
+                links.extend((root, n) for root in _roots(n.target))
             elif isinstance(n, If | Loop | Switch):
                 # a condition decides over what is set below it
                 condition = n.value if isinstance(n, Switch) else n.condition
@@ -350,8 +351,8 @@ class HostSlice:
         for n in nodes:
             if isinstance(n, Declare) and n.var.init is not None:
                 given.append((n.var.id, n.var.init))
-            elif isinstance(n, Assign) and (root := _root(n.target)) is not None:
-                given.append((root, n.value))
+            elif isinstance(n, Assign):
+                given.extend((root, n.value) for root in _roots(n.target))
         named = {id(e): names_in(e) for _, e in given}
         grew = True
         while grew:
@@ -402,14 +403,10 @@ class HostSlice:
                 callees = self._callees(n.callee)
                 found.update(*(self.settings.set_by.get(f.id, ()) for f in callees))
                 for i, a in enumerate(map(uncast, n.arguments)):
-                    if isinstance(a, Unary) and a.op == "&":
-                        root = _root(a)
-                        if root is not None:
-                            found.add(root)
-                    elif isinstance(a, Name | Member | Index) and (given := _root(a)) is not None:
-                        copied = callees and all(_copies(f, i) for f in callees)
-                        if given in self.stand_for or not copied:
-                            found.add(given)
+                    copied = callees and all(_copies(f, i) for f in callees)
+                    address = isinstance(a, Unary) and a.op == "&"
+                    given = _roots(a)
+                    found.update(x for x in given if address or x in self.stand_for or not copied)
                 callee = n.callee
                 root = _root(callee.base) if isinstance(callee, Member | Index) else None
                 if root == _THIS and isinstance(callee, Member):
@@ -549,6 +546,26 @@ def settle(slices: Sequence[HostSlice]) -> NeededMembers:
     return needed
 
 
+def _led_by(target: Expr) -> tuple[str, bool]:
+    """The variable that leads to what is set, '' where none does; and whether that is one of many elements:
+    `p[i] = 0`, where `*p = 0` and `p->x.y = 0` set all that is meant."""
+    element, leads = False, False
+    e = target
+    while not isinstance(e, Name):
+        if isinstance(e, Member):
+            leads = leads or e.arrow
+            e = e.base
+        elif isinstance(e, Index):
+            element = leads = True
+            e = e.base
+        elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op == "*"):
+            leads = leads or not isinstance(e, Cast)
+            e = e.operand
+        else:
+            return "", False
+    return (e.id if leads else ""), element
+
+
 def _callable(t: Type) -> bool:
     """Whether a parameter may be a function that launches: a pointer to one, or anything a template takes."""
     while isinstance(t, PointerTo):
@@ -572,46 +589,69 @@ def _refers(module: Module, record: str) -> bool:
 
 
 def _stand_ins(module: Module, nodes: Sequence[object]) -> dict[str, set[str]]:
-    """By variable: others that are set where it is (`int &r = n;`), or that are set where it is called or its
-    methods are (`auto set = [&] { n = 2; };`, `Writer w{n};`)."""
+    """By variable: others that are set where it is (`int &r = n;`), or what it points to (`int *p = &n;`), or
+    that are set where it is called or its methods are (`auto set = [&] { n = 2; };`, `Writer w{n};`)."""
     found: dict[str, set[str]] = {}
     for n in nodes:
-        if not isinstance(n, Declare) or n.var.init is None:
+        if isinstance(n, Assign):
+            root = _root(n.target)
+            meant = _pointed_to(n.value) if root is not None and n.op == "=" else set[str]()
+        elif isinstance(n, Declare) and n.var.init is not None:
+            root, meant = n.var.id, _meant_by(module, n.var, n.var.init)
+        else:
             continue
-        var, init, inside = n.var, n.var.init, list(walk(n.var.init))
-        meant: set[str] = set()
-        if isinstance(var.type, PointerTo) and var.type.reference:
-            root = _root(init)
-            meant |= set() if root is None else {root}
-        elif isinstance(init, Call) and isinstance(init.callee, Member):  # `auto it = v.begin();`
-            root = _root(init.callee.base) if not isinstance(var.type, Scalar) else None
-            meant |= set() if root is None else {root}
-        if any(isinstance(x, Lambda) for x in inside):
-            meant |= _assigned(inside)
-        elif isinstance(var.type, RecordRef) and _refers(module, var.type.name):
-            meant |= {x.id for x in inside if isinstance(x, Name)}
-        if meant - {var.id}:
-            found[var.id] = meant - {var.id}
+        if root is not None and meant - {root}:
+            found.setdefault(root, set()).update(meant - {root})
     for _ in range(4):  # references to references
         for meant in found.values():
             meant |= set[str]().union(*(found.get(x, ()) for x in meant))
     return found
 
 
+def _meant_by(module: Module, var: Var, init: Expr) -> set[str]:
+    """What a variable stands for by what it is made of."""
+    inside = list(walk(init))
+    meant = set[str]()
+    if isinstance(var.type, PointerTo) and var.type.reference:
+        meant.update(_roots(init))
+    elif isinstance(init, Call) and isinstance(init.callee, Member):  # `auto it = v.begin();`
+        meant.update(() if isinstance(var.type, Scalar) else _roots(init.callee.base))
+    elif isinstance(var.type, PointerTo | ArrayOf | OpaqueType):
+        meant |= _pointed_to(init)
+    if any(isinstance(x, Lambda) for x in inside):
+        meant |= _assigned(inside)
+    elif isinstance(var.type, RecordRef) and _refers(module, var.type.name):
+        meant |= {x.id for x in inside if isinstance(x, Name)}
+    return meant
+
+
+def _pointed_to(value: Expr) -> set[str]:
+    """The variables whose address a value holds: `&n`, `odd ? &a : &b`, `{&a, &b}`, or that of a pointer."""
+    if isinstance(uncast(value), Name):
+        return set(_roots(value))
+    addresses = (n.operand for n in walk(value) if isinstance(n, Unary) and n.op == "&")
+    return {root for e in addresses for root in _roots(e)}
+
+
 def _assigned(nodes: Sequence[object]) -> set[str]:
     found: set[str] = set()
     for n in nodes:
-        target: Expr | None = None
         if isinstance(n, Assign):
-            target = n.target
+            found.update(_roots(n.target))
         elif isinstance(n, Unary) and n.op in STEPS:
-            target = n.operand
-        root = _root(target) if target is not None else None
-        if root is None and isinstance(n, Call):
-            root = _filled(n)
-        if root is not None:
-            found.add(root)
+            found.update(_roots(n.operand))
+        elif isinstance(n, Call) and (filled := _filled(n)) is not None:
+            found.add(filled)
     return found
+
+
+def _roots(e: Expr) -> tuple[str, ...]:
+    """The variables that an assignment target may belong to: of `(odd ? a : b) = 1` either."""
+    e = uncast(e)
+    if isinstance(e, Conditional):
+        return *_roots(e.then), *_roots(e.otherwise)
+    root = _root(e)
+    return () if root is None else (root,)
 
 
 def _parts(s: Stmt) -> tuple[Stmt, ...]:

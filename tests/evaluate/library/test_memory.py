@@ -183,3 +183,8 @@ def test_what_unknown_code_is_handed_is_not_known_afterwards(used: str) -> None:
     before = "typedef cub::BlockRadixSort<unsigned, 32, 1> Sort; __shared__ Sort::TempStorage temporary;"
     body = f"{before} unsigned v[1] = {{threadIdx.x}}; unsigned x = threadIdx.x; {used}"
     assert [c.grade for c in scored(body, shared=F)] == [Grade.BOUND]
+
+
+def test_a_function_that_is_not_defined_may_set_the_numbers_of_the_record_that_it_is_given() -> None:
+    (conflict,) = scored("struct P { int a, b; }; P q = {1, 2}; get(&q); s[threadIdx.x * q.b] = 0;", shared=F)
+    assert conflict.grade is not Grade.EXACT

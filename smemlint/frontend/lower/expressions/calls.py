@@ -56,6 +56,7 @@ from smemlint.ir import (
     Unary,
     UnknownExpr,
 )
+from smemlint.ir.expr import uncast
 
 _LAUNCHERS = {
     "cudaLaunchKernel": False,
@@ -439,22 +440,24 @@ class CallLowering:
         if not _LAUNCHERS[name] and len(lowered) >= 4:
             kernel = without_casts(lowered[0])
             dynamic = lowered[4] if len(lowered) > 4 else None
-            passed = c.decls.argument_array(lowered[3])
-            c.found.launches.append(LaunchStmt(kernel, lowered[1], lowered[2], dynamic, passed, place))
+            c.found.launches.append(
+                LaunchStmt(kernel, lowered[1], lowered[2], dynamic, (), place, uncast(lowered[3]))
+            )
         elif name == "cuLaunchKernel" and len(lowered) >= 8:
             grid = Construct(RecordRef("dim3"), tuple(lowered[1:4]), place)
             block = Construct(RecordRef("dim3"), tuple(lowered[4:7]), place)
-            c.found.launches.append(LaunchStmt(lowered[0], grid, block, lowered[7], (), place))
+            array = uncast(lowered[9]) if len(lowered) > 9 else None
+            c.found.launches.append(LaunchStmt(lowered[0], grid, block, lowered[7], (), place, array))
         elif len(lowered) >= 2:
             config = _pointee(lowered[0])
             parts = [
                 Member(config, member, False, place) for member in ("gridDim", "blockDim", "dynamicSmemBytes")
             ]
-            passed = (
-                tuple(lowered[2:]) if name == "cudaLaunchKernelEx" else c.decls.argument_array(lowered[2])
-            )
             kernel = without_casts(lowered[1])
-            c.found.launches.append(LaunchStmt(kernel, parts[0], parts[1], parts[2], passed, place))
+            passed, array = tuple(lowered[2:]), None
+            if name == "cudaLaunchKernelExC":
+                passed, array = (), next(map(uncast, lowered[2:]), None)
+            c.found.launches.append(LaunchStmt(kernel, parts[0], parts[1], parts[2], passed, place, array))
         return Literal(0, place=place)
 
 
