@@ -292,12 +292,16 @@ def _assumed(kernel: KernelReport, what: str, tried: str) -> Diagnostic:
     )
 
 
-def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> Iterator[Diagnostic]:
-    assumed: dict[object, list[KernelReport]] = {}
+def _by_kernel(kernels: Iterable[KernelReport]) -> Iterable[list[KernelReport]]:
+    """Instances and launches of each kernel together."""
+    found: dict[object, list[KernelReport]] = {}
     for kernel in kernels:
-        if kernel.launch.assumed and any(a.reached for a in kernel.accesses):
-            assumed.setdefault(kernel.key, []).append(kernel)
-    for every in assumed.values():
+        found.setdefault(kernel.key, []).append(kernel)
+    return found.values()
+
+
+def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileReport]) -> Iterator[Diagnostic]:
+    for every in _by_kernel(k for k in kernels if k.launch.assumed and any(a.reached for a in k.accesses)):
         if same := [k for k in every if k.launch.filled]:
             tried = "; ".join(dict.fromkeys(k.instance for k in same))
             yield _assumed(same[0], "an instance", f"{tried}: no launch tells all arguments")
@@ -306,6 +310,11 @@ def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileRepor
             opened = ", ".join(dict.fromkeys(k.launch.opened for k in same if k.launch.opened))
             tried += f": {opened} leaves it open" if opened else ""
             yield _assumed(same[0], "the block shape", f"{tried}; tell it with --block {same[0].name}=X,Y,Z")
+    for every in _by_kernel(k for k in kernels if k.launch.beside):
+        where = ", ".join(dict.fromkeys(x for k in every for x in k.launch.beside))
+        title = f"the block shape of a launch of `{every[0].name}` is not known"
+        text = f"nothing is told of what is started in {where}"
+        yield _plain("SMEM902", every[0].place, title, text, kernel=every[0].name)
     seen: set[object] = set()
     for report in reports:
         for entry in report.unparsed:

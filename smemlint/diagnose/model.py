@@ -144,7 +144,8 @@ class Started:
 
     arguments: those that the launch is seen to pass, name and value; variant: those of them in which it
     differs from launches that are equal otherwise. opened: where the launch stands that leaves this shape
-    open, as `origin` names one that does not.
+    open, as `origin` names one that does not. beside: the same of launches of the instance of which nothing
+    is told.
     """
 
     block: Block
@@ -157,6 +158,7 @@ class Started:
     filled: bool = False
     guessed: bool = False
     opened: str = ""
+    beside: tuple[str, ...] = ()
 
 
 @record(frozen=True, slots=True)

@@ -134,6 +134,7 @@ def _started(launch: Launch) -> Started:
         launch.filled,
         launch.guessed,
         launch.opened,
+        launch.beside,
     )
 
 

@@ -60,6 +60,9 @@ class Launch:
     taken: Mapping[str, Scalar] = field(default_factory=dict)
     """By spelling: numbers that types stand for which no file declares."""
 
+    beside: tuple[str, ...] = ()
+    """Where else the same instance is started, in a shape that is not known."""
+
     @property
     def opened(self) -> str:
         """Where the launch stands that leaves this shape open; nothing for one that is known, or a guess."""

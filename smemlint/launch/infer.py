@@ -111,7 +111,20 @@ def infer(
         if vague or frozenset(template.items()) not in covered:
             tried = _without_launch(kernel, module, template, blocks, vague or seen, real)
             launches.extend(replace(x, guessed=x.guessed or not real) for x in tried)
-    return tuple(_kept(_merged(launches, _pointers(kernel))))
+    return tuple(_kept(_with_others(_merged(launches, _pointers(kernel)), seen)))
+
+
+def _with_others(launches: list[Launch], seen: Iterable[Started]) -> list[Launch]:
+    """Launches, the first known one of each instance with those beside it that show no shape."""
+    beside: dict[frozenset[tuple[str, TemplateValue]], dict[str, None]] = {}
+    for s in seen:
+        if None in s.block and not s.stated:
+            beside.setdefault(frozenset(s.template.items()), {})[origin_of(s.place)] = None
+    told = []
+    for x in launches:
+        others = {} if x.assumed else beside.pop(frozenset(x.template.items()), {})
+        told.append(replace(x, beside=tuple(others)) if others else x)
+    return told
 
 
 def _kept(launches: list[Launch]) -> list[Launch]:

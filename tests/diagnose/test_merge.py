@@ -76,6 +76,16 @@ def test_an_assumed_shape_is_itself_a_note() -> None:
     assert "--block transpose=X,Y,Z" in found.here
 
 
+def test_launches_of_which_nothing_is_told_are_one_note() -> None:
+    def beside(n: str, *where: str) -> KernelAnalysis:
+        known = analysis(clean(), template={"N": n})
+        return replace(known, launch=replace(known.launch, beside=where))
+
+    (found,) = findings(beside("64", "a.cu:3"), beside("128", "a.cu:3", "b.cu:9"))
+    assert (found.code, found.severity) == ("SMEM902", Severity.NOTE)
+    assert found.here == "nothing is told of what is started in a.cu:3, b.cu:9"
+
+
 def test_a_launch_that_is_known_somewhere_replaces_assumed_ones() -> None:
     assumed = analysis(column(), block=(256, 1, 1), assumed=True)
     (found,) = findings(assumed, analysis(column()))

@@ -238,3 +238,14 @@ def test_a_branch_that_compares_a_quotient_does_not_tell_the_block() -> None:
 def test_what_code_that_is_not_seen_gives_is_clamped_as_well(size: str) -> None:
     main = f"struct Tensor {{ long size(int) const; }}; void run(Tensor x) {{ sum<<<1, {size}>>>(0, 0); }}"
     assert shapes(main)[0] == (512, 1, 1)
+
+
+def test_a_launch_of_unknown_shape_beside_a_known_one_is_named() -> None:
+    main = """int main() {
+        sum<<<1, 64>>>(0, 0);
+        sum<<<1, get()>>>(0, 0);
+        sum<<<1, rand() ? 64 : 128>>>(0, 0); }"""
+    found = launches(main)
+    assert {x.block[0] for x in found if not x.assumed} == {64, 128}
+    assert [x.beside for x in found if x.beside] == [("a.cu:10",)]
+    assert not any(x.beside for x in launches("void f(int n) { sum<<<1, n>>>(0, 0); }"))
