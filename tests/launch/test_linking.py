@@ -445,3 +445,13 @@ def test_callers_that_give_a_launch_its_shape_are_found_in_a_folder_of_several_h
     )
     [kernel] = analyse_file(Job(str(tmp_path / "kernels" / "scan.cu"))).kernels
     assert kernel.launch.block[0] == 256 and {a.grade for a in kernel.accesses} == {"exact"}
+
+
+def test_what_another_file_sets_through_a_function_of_this_one_is_launched(tmp_path: Path) -> None:
+    kernel = "__global__ void k(float *p) { __shared__ float s[999]; s[threadIdx.x] = p[0]; }\n"
+    here = (
+        "int threads = 64; void configure(int n) { threads = n; } void go(float *p) { k<<<1, threads>>>(p); }"
+    )
+    main = "void configure(int); void go(float *); int main() { float *p = 0; go(p); configure(96); go(p); }"
+    folder = write(tmp_path, here_dot_cu=kernel + here, main_dot_cpp=main)
+    assert [(x[1][0], x[2]) for x in launches(folder / "here.cu")] == [(64, False), (96, False)]

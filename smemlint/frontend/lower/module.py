@@ -181,7 +181,8 @@ def _roots(c: Context, wanted: frozenset[str]) -> _Roots:
     roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
     told = [p for p in (launching, handed) if p is not None]
     callers, classes, leading = _callers(c, functions, roots, records, told, wanted)
-    starting = (*callers, *_setting(c, functions, (*roots, *callers)))
+    setting = _setting(c, functions, (*roots, *callers))
+    starting = (*callers, *setting)
     started = _starting(wanted)
 
     def is_asked(root: Definition) -> bool:
@@ -192,7 +193,7 @@ def _roots(c: Context, wanted: frozenset[str]) -> _Roots:
     # What names a wanted one is among the functions, but for methods in classes.
     inside = {w.decode() for owner in own for w in _WORD.findall(owner.text())}
     return _Roots(
-        tuple(root for root in (*roots, *callers) if is_asked(root)),
+        tuple(root for root in (*roots, *callers, *setting) if is_asked(root)),
         own,
         frozenset(f.key for f in starting),
         frozenset(leading - wanted | (wanted & inside)),
@@ -206,8 +207,8 @@ def _setting(
     words = set[bytes]().union(*(_WORD.findall(f.text()) for f in launching))
     names = {n for name in c.declarations.variables_named if (n := name.encode()) in words}
     found: dict[int, Definition] = {}
-    long = [f for f in functions if len(f.text()) > HOST_LIMIT] if names else []
-    rest = [(f, frozenset(m[0] or m[1] for m in _SET.findall(f.text()))) for f in long]
+    others = [f for f in functions if len(f.text()) > HOST_LIMIT or f.file.path in c.own] if names else []
+    rest = [(f, frozenset(m[0] or m[1] for m in _SET.findall(f.text()))) for f in others]
     grew = True
     while grew:
         new = [f for f, said in rest if f.key not in found and not names.isdisjoint(said)]
