@@ -59,6 +59,7 @@ from smemlint.ir import (
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
+from smemlint.ir.walk import walk
 
 PREDICATED = 8
 """Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
