@@ -28,6 +28,7 @@ from smemlint.evaluate.machine.machine import (
     SiteLog,
     World,
 )
+from smemlint.evaluate.machine.state import Several
 from smemlint.evaluate.memory.kept_pointers import keep, kept_at
 from smemlint.evaluate.memory.local_memory import known_offset, merge, read_cells, scatter, write_cell
 from smemlint.evaluate.memory.parts import moves, read_part, truncated, write_part
@@ -410,7 +411,7 @@ def record_access(
         event.times, event.open, event.alone = m.context.times, m.context.open, alone
         if p.object.options:
             event.must, event.may = must & lanes, may & lanes
-            event.choice, event.among, event.worlds = p.object, split(m, p.object, may).among, worlds
+            event.several = Several(p.object, split(m, p.object, may).among, worlds)
             event.volatile = o.volatile or p.object.generic
         _record(m, event)
 

@@ -55,17 +55,37 @@ class Event:
     """What `weight` is to be multiplied by for the times it runs, a loop of unknown length counted once."""
     open: int = 0
     """Loops of unknown length around it."""
-    choice: Object | None = None
-    """What stands for the objects that its pointer may lead to, where there are several."""
-    among: int = 0
-    """What divides the distances between them, in bytes; 0: there is one object."""
+    several: Several | None = None
     under: Hashable = ()
     """The undecided conditions on the way to it; accesses of one such key run together, or none does."""
     parted: Parts = ()
     """More such conditions, of some warps only."""
+
+    @property
+    def choice(self) -> Object | None:
+        return None if self.several is None else self.several.choice
+
+    @property
+    def among(self) -> int:
+        return 0 if self.several is None else self.several.among
+
+    @property
+    def worlds(self) -> tuple[World, ...]:
+        return () if self.several is None else self.several.worlds
+
+
+@record(frozen=True, eq=False, slots=True)
+class Several:
+    """The objects that the pointer of an access may lead to.
+
+    choice: what stands for them. among: what divides the distances between them, in bytes. worlds: where
+    lanes of one request go to several, the ways in which they may; the event's offset is then added to those
+    there.
+    """
+
+    choice: Object
+    among: int = 0
     worlds: tuple[World, ...] = ()
-    """Where lanes of one request go to several objects: the ways in which they may. `offset` is then what is
-    added to the offsets there."""
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -24,10 +24,10 @@ def together(starts: Mapping[int, int], events: list[Event]) -> list[Event]:
 
 
 def _together(starts: Mapping[int, int], e: Event) -> Event:
-    if len(e.worlds) != 1 or not e.worlds[0].sure:
+    if e.several is None or len(e.worlds) != 1 or not e.worlds[0].sure:
         return e
     address = _address(starts, e.worlds[0], e.offset)
-    return e if address is None else replace(e, offset=address, worlds=())
+    return e if address is None else replace(e, offset=address, several=replace(e.several, worlds=()))
 
 
 def _address(starts: Mapping[int, int], world: World, way: Int) -> Int | None:
