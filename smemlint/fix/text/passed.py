@@ -142,9 +142,11 @@ def calls(source: Source, name: str) -> Iterator[tuple[int, bool]]:
         j, depth = i + 1, 0
         if [t.text for t in code[j : j + 2]] == ["=", "["]:
             j = arguments(source, i + 2)[1] + 1
-        while code[j].text == "<" or depth:
+        while code[j].text not in (";", "{", "}") and (code[j].text == "<" or depth):
             depth += (code[j].text == "<") - (code[j].text == ">")
             j += 1
+            if j == len(code):
+                return
         before = code[i - 1]
         declares = (before.kind == "name" and before.text != "return") or before.text in ("*", "&", ">")
         yield (j if code[j].text == "(" else -1), declares

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from smemlint.fix.edits.apply import apply
+from smemlint.fix.text.passed import calls
+from smemlint.fix.text.source import Source
 from tests.fix.test_suggest import of_text
 
 TEXT = """@HEAD@
@@ -89,3 +91,10 @@ def test_a_stage_of_another_array_keeps_it_as_it_is(tmp_path: Path) -> None:
     )
     fix = of_text(tmp_path, text.encode())[0]["tiles"]
     assert fix.edits is None and fix.refused is not None and fix.refused.code == "passed-on"
+
+
+def test_a_variable_that_is_compared_is_no_call_of_the_function_of_its_name() -> None:
+    text = "__device__ float put(float *p);\nint main() { int put = 3; return put < 4 ? 1 : 0; }"
+    source = Source("k.cu", text.encode())
+    found = [(source.code[at].text if at >= 0 else "", declares) for at, declares in calls(source, "put")]
+    assert found == [("(", True), ("", True), ("", False)]
