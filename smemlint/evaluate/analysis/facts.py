@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.guards import constants_of, guards
-from smemlint.evaluate.analysis.halves_read import halves_read
+from smemlint.evaluate.analysis.halves_read import halves_read, narrow_reads
 from smemlint.evaluate.analysis.hoisted_lines import hoisted_lines
 from smemlint.evaluate.analysis.members_read import (
     chosen,
@@ -134,6 +134,10 @@ class Code:
     def halves_read(self, f: Function) -> dict[int, int]:
         """By id() of an expression in f, where the half lies that is used of a 64-bit integer."""
         return halves_read(f)
+
+    def narrow_reads(self, f: Function) -> dict[int, tuple[int, int, bool]]:
+        """By id() of an expression in f, which bytes are used of a 32-bit integer."""
+        return narrow_reads(f)
 
     @property
     def owned(self) -> frozenset[str]:

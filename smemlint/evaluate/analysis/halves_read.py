@@ -6,6 +6,8 @@ is used, directly or through a variable that nothing else is done with, where th
 
 from __future__ import annotations
 
+from collections import Counter
+
 from smemlint.ir import (
     Binary,
     Cast,
@@ -23,10 +25,11 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
+from smemlint.ir.show import show
 from smemlint.ir.types import is_reference
 from smemlint.ir.walk import children, nodes_of
 
-__all__ = ["LOW", "halves_read"]
+__all__ = ["LOW", "halves_read", "narrow_reads"]
 
 WHOLE, LOW, HIGH = -1, 0, 4
 HALF = 4
@@ -55,6 +58,34 @@ def halves_read(f: Function) -> dict[int, int]:
             if len(used) == 1 and WHOLE not in used and is_element(source):
                 found[id(source)] = next(iter(used))
     return found
+
+
+@by_identity
+def narrow_reads(f: Function) -> dict[int, tuple[int, int, bool]]:
+    """By id() of an expression, an integer of 4 bytes, of which its one use leaves a byte or two: where they
+    lie, how many they are, and whether only of an unsigned one."""
+    found: dict[int, tuple[int, int, bool]] = {}
+    texts: Counter[str] = Counter()
+    names: dict[int, str] = {}
+    for n in nodes_of(f.body):
+        if is_element(n):
+            texts[show(n)] += 1
+        operand, part = _narrow_part(n)
+        element = None if operand is None else uncast(operand)
+        if element is not None and part is not None and is_element(element):
+            found[id(element)], names[id(element)] = part, show(element)
+    return {id: part for id, part in found.items() if texts[names[id]] == 1}
+
+
+def _narrow_part(n: object) -> tuple[Expr | None, tuple[int, int, bool] | None]:
+    if isinstance(n, Cast) and isinstance(n.type, Scalar) and _is_integer(n.type) and n.type.size < HALF:
+        return n.operand, (0, n.type.size, False)
+    if isinstance(n, Binary) and isinstance(n.right, Literal):
+        if n.op == "&" and n.right.value in (0xFF, 0xFFFF):
+            return n.left, (0, n.right.value.bit_length() // 8, False)
+        if n.op == ">>" and n.right.value in (16, 24):
+            return n.left, (n.right.value // 8, HALF - n.right.value // 8, True)
+    return None, None
 
 
 def _narrowed(node: object, want: int) -> tuple[Expr | None, int]:

@@ -297,9 +297,10 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
         return uses.setdefault(name.id, _Uses(set(), set(), []))
 
     def look(node: object) -> None:
-        if isinstance(node, Member) and not node.arrow and (own := _variable(node.base, arrays)):
-            of(own).members.add(node.name)
-            look_at_indices(node.base)
+        if isinstance(node, Member) and (inner := _path(node, arrays)) is not None:
+            own, path, base = inner
+            of(own).members.add(path)
+            look_at_indices(base)
         elif isinstance(node, Name):
             of(node).whole = True
         elif isinstance(node, Call):
@@ -347,6 +348,17 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
 
     look(f.body)
     return uses
+
+
+def _path(e: Member, arrays: Set[str]) -> tuple[Name, str, Expr] | None:
+    """The variable that a member is of, the names on the way to it (`lo.x`), and the variable's element."""
+    names: list[str] = []
+    base: Expr = e
+    while isinstance(base, Member) and not base.arrow:
+        names.append(base.name)
+        base = base.base
+    own = _variable(base, arrays)
+    return None if own is None or not names else (own, ".".join(reversed(names)), base)
 
 
 def _own_member(e: Expr, arrays: Set[str]) -> Name | None:

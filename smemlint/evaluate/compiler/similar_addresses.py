@@ -2,9 +2,8 @@
 
 Strength reduction takes the address of an earlier access of the same array where both have the same constant
 and differ in the factor of one value. Machine code then knows less of what divides the address, and leaves
-neighbours apart. Records with no alignment of their own (half, bfloat16, a struct of two floats) are
-addressed so from the start of the array on; numbers only behind a constant. Read from the machine code of
-nvcc 13.0 (docs/dev/joining.md).
+neighbours apart. Records (half, bfloat16, float2, a struct of two floats) are addressed so from the start of
+the array on; numbers only behind a constant. Read from the machine code of nvcc 13.0 (docs/dev/joining.md).
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from smemlint.evaluate.compiler.log import Log
 from smemlint.evaluate.machine.machine import Event, Machine
 from smemlint.evaluate.values.affine import Affine, Terms, divisor
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Part, PointerTo, RecordRef, Scalar
+from smemlint.ir import RecordRef
 from smemlint.ir.types import BFLOAT16, HALF, element_type
 
 WIDEST = 16
@@ -45,7 +44,7 @@ def _takes_over(m: Machine, e: Event, before: Event) -> bool:
     own, other = e.offset.form, before.offset.form
     assert own is not None and other is not None
     window = min(divisor(own.terms), WIDEST)
-    if own.const % window or (not own.const and not _is_plain_record(m, e.site.object)):
+    if own.const % window or (not own.const and not _is_record(e.site.object)):
         return False  # what lies behind the first of the neighbours is counted from that
     apart = _apart(own.terms, other.terms)
     if apart is None or bool((e.may & ~before.must).any()):
@@ -59,15 +58,7 @@ def _apart(own: Terms, other: Terms) -> tuple[int, int] | None:
     return found[0] if len(found) == 1 else None
 
 
-def _is_plain_record(m: Machine, o: Object) -> bool:
-    """Whether an array holds records that are aligned as their members are."""
+def _is_record(o: Object) -> bool:
+    """Whether an array holds records."""
     t = element_type(o.type)
-    if t in (HALF, BFLOAT16):
-        return True
-    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
-    if layout is None:
-        return False
-    members = [of for _, of in layout.fields.values() if isinstance(of, Scalar | PointerTo | Part)]
-    return len(members) == len(layout.fields) and layout.align == max(
-        (m.types.align_of(of) or 1 for of in members), default=0
-    )
+    return t in (HALF, BFLOAT16) or isinstance(t, RecordRef)

@@ -484,7 +484,8 @@ def _groups(events: Sequence[JoinEvent], window: _Window) -> list[JoinGroup]:
         shift = lead % window.span - low * width
         offsets = events[leader].offsets
         starts = np.where(offsets >= 0, offsets - shift, -1)
-        groups.append(JoinGroup(members, count * width, starts, leader, window.late))
+        late = window.late or count * width > max(first.declared, width)
+        groups.append(JoinGroup(members, count * width, starts, leader, late))
     return groups
 
 

@@ -32,6 +32,7 @@ from smemlint.evaluate.machine.state import Several
 from smemlint.evaluate.memory.kept_pointers import keep, kept_at
 from smemlint.evaluate.memory.local_memory import known_offset, merge, read_cells, scatter, write_cell
 from smemlint.evaluate.memory.parts import moves, read_part, truncated, write_part
+from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.memory.several import (
     lanes_of,
     loaded_from_a_table,
@@ -85,7 +86,9 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
     if o.storage != "shared":
         return _loaded(m, p, t, place)
     logged = len(m.log)
-    if t in (SHORT, USHORT, BFLOAT16) and node is not None and _is_widened(m, node, t):
+    if node is not None and (
+        _is_widened(m, node, t) if t in (SHORT, USHORT, BFLOAT16) else _is_split_pair(m, node, t)
+    ):
         record_access(m, "load", 2, p, place, node=node, computed=True)
     else:
         _access_value(m, "load", p, t, place, node)
@@ -241,6 +244,12 @@ def _is_widened(m: Machine, node: Expr, t: Type) -> bool:
     return f is not None and (is_float_of(f, node) if t == BFLOAT16 else is_widened(f, node))
 
 
+def _is_split_pair(m: Machine, node: Expr, t: Type) -> bool:
+    """Whether the two bytes of a vector are used by themselves: loaded as 16 bits and widened."""
+    f = _function(m) if is_vector(t) and m.types.size_of(t) == 2 else None
+    return f is not None and id(node) in m.code.members_touched(f)[1]
+
+
 def _store_several(m: Machine, p: Pointer, v: Value) -> None:
     """Set what each lane goes to, where that is a local object."""
     keep = m.may
@@ -316,7 +325,14 @@ def _used_of(m: Machine, p: Pointer, t: Type, size: int, node: Expr | None) -> l
     frame = m.frame
     while frame.function is None and frame.parent is not None:
         frame = frame.parent
-    if frame.function is None or size <= WORD:
+    if frame.function is None or size < WORD:
+        return None
+    if isinstance(t, Scalar) and size == WORD:
+        narrow = m.code.narrow_reads(frame.function).get(id(node)) if t.kind in ("int", "uint") else None
+        if narrow is None or (narrow[2] and t.kind == "int") or _known_early(m, p):
+            return None
+        return [(narrow[0], narrow[1], True)]
+    if size == WORD:
         return None
     if isinstance(t, Scalar):
         half = m.code.halves_read(frame.function).get(id(node))
@@ -330,6 +346,11 @@ def _used_of(m: Machine, p: Pointer, t: Type, size: int, node: Expr | None) -> l
     return None if parts is None else moved(m, t, parts)
 
 
+def _known_early(m: Machine, p: Pointer) -> bool:
+    """Whether the declaration of an array lets its elements be joined."""
+    return declared_alignment(m, p.object) >= 2 * WORD
+
+
 def _members_of(
     m: Machine, f: Function, t: RecordRef, size: int, node: Expr | None
 ) -> list[tuple[int, int]] | None:
@@ -341,18 +362,20 @@ def _members_of(
     if layout is None:
         return None
     names = (frozenset(layout.fields) if names is None else names) - (dead or frozenset())
-    if not names or not names <= layout.fields.keys():
+    fields = [m.types.field_at(t, name.split(".")) for name in names]
+    used = [field for field in fields if field is not None]
+    if not used or len(used) < len(fields):
         return None
-    parts = [(at, m.types.size_of(of) or 0) for at, of in (layout.fields[name] for name in names)]
-    if is_padded_twice(m, t):
+    parts = [(at, m.types.size_of(of) or 0) for at, of in used]
+    bits = (m.types.align_of(t) or 1) >= WORD and any(isinstance(of, Part) and of.bits for _, of in used)
+    if bits or is_padded_twice(m, t):
         m.journal.padded.add(id(node))
         return [(word, WORD) for word in sorted({at // WORD * WORD for at, _ in parts})]
-    if len(parts) > 1 and all(isinstance(layout.fields[n][1], Scalar) for n in names) and has_gaps(parts):
+    if len(parts) > 1 and all(isinstance(of, Scalar) for _, of in used) and has_gaps(parts):
         return sorted(parts)
     found: dict[tuple[int, int], None] = {}
-    for at, of in (layout.fields[name] for name in names):
-        part = m.types.size_of(of)
-        if part is None or isinstance(of, Part) or (m.types.align_of(t) or 1) < min(part, WORD):
+    for (at, of), (_, part) in zip(used, parts, strict=True):
+        if not part or isinstance(of, Part) or (m.types.align_of(t) or 1) < min(part, WORD):
             return None
         width = max(min(m.types.align_of(of) or 1, 16), WORD)
         first, end = at // width * width, at + part

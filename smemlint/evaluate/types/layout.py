@@ -533,6 +533,17 @@ class Types:
                 start = unknown if size is None else replace(start, at=at + size)
         return None
 
+    def field_at(self, t: Type, path: Sequence[str]) -> tuple[int, Type] | None:
+        """Where a member of members (`lo`, `x`) of a record lies, and its type."""
+        at = 0
+        for name in path:
+            layout = self.layout(t) if isinstance(t, RecordRef) else None
+            if layout is None or name not in layout.fields:
+                return None
+            start, t = layout.fields[name]
+            at += start
+        return at, t
+
     def size_of(self, t: Type) -> int | None:
         """Bytes of a resolved type."""
         if isinstance(t, Scalar):

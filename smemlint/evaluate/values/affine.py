@@ -214,7 +214,7 @@ def combine(op: str, a: Affine, b: Affine, *, positive: bool) -> Affine:
     if op == "/" and n > 0:
         return _divided(a, n, floor=positive and n & (n - 1) == 0)
     if op == "%" and n > 0 and n & (n - 1) == 0 and positive:
-        return _masked(a, n - 1)
+        return _masked(a, n - 1, pairs=False)
     return _opaque(op, a, b, 1)
 
 
@@ -253,8 +253,12 @@ def _without_low(a: Affine) -> Affine:
     return Affine(a.const - a.const % max(a.divides, 1), a.terms, a.divides, a.dropped)
 
 
-def _masked(a: Affine, mask: int) -> Affine:
-    """a & mask: what it clears at the low end is known too."""
+def _masked(a: Affine, mask: int, *, pairs: bool = True) -> Affine:
+    """a & mask: what it clears at the low end is known too.
+
+    Of `(4 * t + i) & 127` nvcc sees for some i only how far it is from i = 0 (read off the machine code); for
+    all of them in pairs, `(2 * t + i) & 127`, and not with `%`.
+    """
     if not a.terms:
         return Affine(a.const & mask)
     if mask == -1:
@@ -263,7 +267,10 @@ def _masked(a: Affine, mask: int) -> Affine:
     while known < _MOST and not mask & known:
         known <<= 1
     low = a.const % a.divides & mask & (known - 1)
-    return atom("&", _without_low(a), mask, divides=known, const=low, cut=MASKED, small=mask >= 0)
+    dropped = UNSURE if low and not (pairs and a.divides == 2) else 0
+    return atom(
+        "&", _without_low(a), mask, divides=known, const=low, cut=MASKED, small=mask >= 0, dropped=dropped
+    )
 
 
 def _bitwise(op: str, a: Affine, b: Affine) -> Affine:
