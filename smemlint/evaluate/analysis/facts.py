@@ -15,6 +15,7 @@ from smemlint.evaluate.analysis.members_read import (
     members_read,
     members_set,
     members_touched,
+    stored_back,
 )
 from smemlint.evaluate.analysis.owned import owned
 from smemlint.evaluate.analysis.purity import named_functions
@@ -65,6 +66,7 @@ class Code:
         self._members: dict[str, dict[int, frozenset[str]]] = {}
         self._set_members: dict[str, dict[int, frozenset[str]]] = {}
         self._touched: dict[str, tuple[frozenset[str], frozenset[int]]] = {}
+        self._stored_back: dict[str, dict[int, frozenset[str]]] = {}
         self._methods: dict[str, list[Function]] | None = None
         self._owned: frozenset[str] | None = None
         self.definitions: dict[str, dict[str, list[Expr]]] = {}
@@ -111,6 +113,12 @@ class Code:
         if f.id not in self._touched:
             self._touched[f.id] = members_touched(f, self._meant)
         return self._touched[f.id]
+
+    def stored_back(self, f: Function) -> dict[int, frozenset[str]]:
+        """By id() of an expression in f that is changed and stored, the members that are read of it."""
+        if f.id not in self._stored_back:
+            self._stored_back[f.id] = stored_back(f, self._meant)
+        return self._stored_back[f.id]
 
     def _meant(self, call: Call) -> list[Function]:
         """The functions that a call may mean: by name, methods of any record."""

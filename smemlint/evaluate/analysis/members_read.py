@@ -27,6 +27,8 @@ from smemlint.ir import (
     Literal,
     Member,
     Name,
+    PointerTo,
+    Return,
     Stmt,
     Var,
 )
@@ -88,22 +90,27 @@ def _is_member_of(e: object, id: str) -> bool:
     return isinstance(e, Member) and not e.arrow and isinstance(e.base, Name) and e.base.id == id
 
 
-@by_identity
-def stored_back(f: Function) -> dict[int, frozenset[str]]:
+def stored_back(f: Function, functions: Functions) -> dict[int, frozenset[str]]:
     """By id() of an expression that a variable begins with, the members that are read of it by themselves,
-    where it is otherwise only stored as a whole, once, after members of it were set."""
-    found = _stored_once(f)
-    return {id(_core(v.init)): read for v, read in found if v.init is not None}
+    where it is otherwise only stored as a whole, once, after members of it were set, here or by a function
+    that is handed it. Of an element that one is handed (`s[i] = f(s[i])`) likewise."""
+    found = {id(_core(v.init)): read for v, read in _stored_once(f, functions) if v.init is not None}
+    for n in nodes_of(f.body):
+        call = _core(n.value) if isinstance(n, Assign) and n.op == "=" else None
+        for i, a in enumerate(call.arguments) if isinstance(call, Call) else ():
+            read = None if isinstance(_core(a), Name) else _read_by(call, i, functions, by_value=True)
+            if read is not None:
+                found[id(_core(a))] = read
+    return found
 
 
 @by_identity
 def names_stored_back(f: Function) -> frozenset[str]:
-    """Ids of these variables."""
-    return frozenset(v.id for v, _ in _stored_once(f))
+    """Ids of these variables, as far as this function changes them itself."""
+    return frozenset(v.id for v, _ in _stored_once(f, lambda _: []))
 
 
-@by_identity
-def _stored_once(f: Function) -> list[tuple[Var, frozenset[str]]]:
+def _stored_once(f: Function, functions: Functions) -> list[tuple[Var, frozenset[str]]]:
     reads: dict[str, set[str]] = {}
     stores: Counter[str] = Counter()
     sets: set[str] = set()
@@ -114,6 +121,8 @@ def _stored_once(f: Function) -> list[tuple[Var, frozenset[str]]]:
             reads.setdefault(node.base.id, set()).add(node.name)
         elif isinstance(node, Name):
             others.add(node.id)
+        elif isinstance(node, Call):
+            look_at_call(node)
         elif isinstance(node, Assign) and isinstance(node.target, Member) and not node.target.arrow:
             if isinstance(node.target.base, Name):
                 sets.add(node.target.base.id)
@@ -123,11 +132,24 @@ def _stored_once(f: Function) -> list[tuple[Var, frozenset[str]]]:
         elif isinstance(node, Assign) and node.op == "=" and isinstance(name := _core(node.value), Name):
             look(node.target)
             stores[name.id] += 1
+        elif isinstance(node, Assign) and node.op == "=" and _changes(node):
+            look(node.value)
         else:
             for child in children(node):
                 look(child)
             if isinstance(node, Lambda):
                 others.update(n.id for n in (*node.copies, *node.references))
+
+    def look_at_call(call: Call) -> None:
+        look(call.callee)
+        for i, a in enumerate(call.arguments):
+            name = _core(a)
+            read = _read_by(call, i, functions) if isinstance(name, Name) else None
+            if read is None:
+                look(a)
+            elif isinstance(name, Name):
+                reads.setdefault(name.id, set()).update(read)
+                sets.add(name.id)
 
     look(f.body)
     return [
@@ -136,6 +158,48 @@ def _stored_once(f: Function) -> list[tuple[Var, frozenset[str]]]:
         if isinstance(n, Declare) and n.var.init is not None and not is_reference(n.var.type)
         if n.var.id in sets and stores[n.var.id] == 1 and n.var.id not in others
     ]
+
+
+def _changes(e: Assign) -> bool:
+    """Whether a variable becomes what a function makes of it: `v = f(v)`."""
+    call, target = _core(e.value), e.target
+    if not isinstance(call, Call) or not isinstance(target, Name):
+        return False
+    return any(isinstance(a := _core(given), Name) and a.id == target.id for given in call.arguments)
+
+
+def _read_by(
+    call: Call, index: int, functions: Functions, *, by_value: bool = False
+) -> frozenset[str] | None:
+    """Members that functions read of an argument of which they set others, or give it back; None: more."""
+    members: set[str] = set()
+    found = functions(call)
+    for f in found:
+        if len(f.parameters) != len(call.arguments) or any(p.pack for p in f.template):
+            return None
+        p = f.parameters[index]
+        if isinstance(p.type, PointerTo) and (by_value or not p.type.reference):
+            return None
+        whole = False
+
+        def look(node: object, id: str = p.id) -> None:
+            nonlocal whole
+            if isinstance(node, Member) and not node.arrow and isinstance(node.base, Name):
+                members.update((node.name,) if node.base.id == id else ())
+            elif isinstance(node, Name):
+                whole |= node.id == id
+            elif isinstance(node, Return) and node.value is not None and isinstance(_core(node.value), Name):
+                pass
+            elif isinstance(node, Assign) and node.op == "=" and _is_member_of(node.target, id):
+                look(node.value)
+            else:
+                for child in children(node):
+                    look(child)
+
+        look(f.body)
+        if whole:
+            return None
+    return frozenset(members) if found else None
 
 
 def members_read(f: Function, functions: Functions) -> dict[int, frozenset[str]]:

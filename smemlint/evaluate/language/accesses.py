@@ -17,7 +17,7 @@ from smemlint.evaluate.language.padded import (
     note_choice,
     stored_whole,
 )
-from smemlint.evaluate.language.stored_back import changed, remember
+from smemlint.evaluate.language.stored_back import changed, remember, unchanged
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.machine import (
     Barrier,
@@ -197,6 +197,9 @@ def store(
     if o.storage == "shared":
         if isinstance(t, Part):
             _access_part(m, p, t, place, node, store=True)
+            return
+        if isinstance(t, Scalar) and node is not None and not o.volatile and unchanged(m, p, v):
+            mention(m, "store", o, t, node)
             return
         parts = changed(m, p, v, value)
         members = moved(m, t, parts) if parts else stored_whole(m, p, v, value, node)

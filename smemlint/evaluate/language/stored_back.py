@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
-from smemlint.evaluate.analysis.members_read import stored_back
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.types.vectors import is_vector
@@ -101,13 +100,22 @@ def changed(m: Machine, p: Pointer, v: Value, value: Expr | None) -> list[tuple[
     return left
 
 
+def unchanged(m: Machine, p: Pointer, v: Value) -> bool:
+    """Whether a number is stored where it was loaded, and still lies: nvcc does not store it."""
+    if not m.memory.loaded or m.task.as_written or m.silent or not isinstance(p.pointee, Scalar):
+        return False
+    key = _key(v)
+    found = None if key is None else m.memory.loaded.get(key)
+    return found is not None and not found.member and _is_there(m, found, p.object, p.offset, p.pointee.size)
+
+
 def _is_spare(m: Machine, found: Loaded, given: set[int]) -> bool:
     """Whether nothing but the store needs what was loaded: it is written there, or it is the member of a
     variable that is stored once and of which it is not read."""
     if not found.member:
         return id(found.node) in given
     f = m.frame.function
-    read = None if f is None else stored_back(f).get(id(found.node))
+    read = None if f is None else m.code.stored_back(f).get(id(found.node))
     return read is not None and found.member not in read
 
 

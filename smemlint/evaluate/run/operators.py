@@ -12,6 +12,7 @@ from smemlint.evaluate.language.member_pointers import member_of, pointer_to_mem
 from smemlint.evaluate.language.operator_methods import operator_method
 from smemlint.evaluate.language.places import lost, offset_pointer, place_of, pointer_of, say_lost
 from smemlint.evaluate.language.scale import decided_by_scale
+from smemlint.evaluate.language.unread import is_for_nothing
 from smemlint.evaluate.library.atomics import operator_on_atomic
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
@@ -272,6 +273,8 @@ def assign_value(m: Machine, e: Assign) -> Value:
     called = operator_method(m, e)
     if called is not None:
         return rvalue(m, called)
+    if e.op == "=" and is_for_nothing(m, e):
+        return Other()
     if e.op == "=":
         first = None if m.journal.sums is None or isinstance(e.value, InitList) else rvalue(m, e.value)
         target = lvalue(m, e.target)
