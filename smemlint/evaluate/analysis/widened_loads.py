@@ -33,11 +33,12 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import nodes_of
 
-__all__ = ["is_float_of", "is_widened", "perhaps_widened"]
+__all__ = ["handed_on", "is_float_of", "is_widened", "perhaps_widened"]
 
 _TO_FLOAT = ("__bfloat162float", "__low2float", "__high2float")
 _SOMETIMES = frozenset(("<", "<=", ">", ">=", "==", "!=", "&", "/", "%", ">>", "&&", "||"))
 """Operators after which nvcc keeps 16 bits in some cases."""
+_COMPARES = frozenset(("<", "<=", ">", ">=", "==", "!="))
 
 
 def is_widened(f: Function, node: Expr) -> bool:
@@ -90,7 +91,41 @@ def _variable(e: Expr) -> str:
 
 @by_identity
 def perhaps_widened(f: Function) -> frozenset[int]:
-    """By id(): expressions that load 16 bits which nvcc widens in some cases."""
+    """By id(): expressions that load 16 bits which nvcc widens in some cases; of what is compared also on its
+    way through variables."""
+    found = {
+        id(_plain(e))
+        for n in nodes_of(f.body)
+        if isinstance(n, Binary) and n.op in _COMPARES
+        for e in (n.left, n.right)
+    }
+    types, wide = types_of(f), _widened(f)
+    uses: dict[str, list[int]] = {}
+    for n in nodes_of(f.body):
+        if isinstance(n, Name):
+            uses.setdefault(n.id, []).append(id(n))
+    copies = [copy for n in nodes_of(f.body) if (copy := _copy(n, types)) is not None]
+    before = -1
+    while before < len(found):
+        before = len(found)
+        for value, name in copies:
+            widening = [use for use in uses.get(name, ()) if use in wide]
+            if widening and found.issuperset(widening):
+                found.add(id(_plain(value)))
+    return _used_in_some_ways(f) | found
+
+
+@by_identity
+def handed_on(f: Function) -> frozenset[int]:
+    """By id(): what functions of the program are given."""
+    calls = (
+        n for n in nodes_of(f.body) if isinstance(n, Call) and isinstance(n.callee, Name) and n.callee.id
+    )
+    return frozenset(id(_plain(a)) for call in calls for a in call.arguments)
+
+
+@by_identity
+def _used_in_some_ways(f: Function) -> frozenset[int]:
     types = types_of(f)
     found: set[int] = set()
     for n in nodes_of(f.body):

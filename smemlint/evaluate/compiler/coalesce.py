@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.analysis.chosen_records import set_apart
-from smemlint.evaluate.analysis.widened_loads import perhaps_widened
+from smemlint.evaluate.analysis.widened_loads import handed_on, perhaps_widened
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
 from smemlint.evaluate.compiler.in_place import separated
 from smemlint.evaluate.compiler.log import Entry, Log
@@ -24,6 +24,7 @@ from smemlint.evaluate.memory.segment import declared_alignment, starts_of
 from smemlint.evaluate.values.affine import UNSURE, Affine
 from smemlint.evaluate.values.number import Int, gcd_of, multiple_of
 from smemlint.ir import Expr, Index, Literal, Member, Name
+from smemlint.ir.types import SHORT, USHORT, element_type
 from smemlint.records import record
 
 NARROW = (1, 2, 4, 8)
@@ -168,7 +169,8 @@ def _widened_or_not(s: SiteLog) -> bool:
     """Whether the compiler may widen an integer of 16 bits as it loads it, and not join it then."""
     if s.op != "load" or s.width != 2 or s.function is None:
         return False
-    return id(s.node) in perhaps_widened(s.function)
+    handed = element_type(s.object.type) in (SHORT, USHORT) and id(s.node) in handed_on(s.function)
+    return handed or id(s.node) in perhaps_widened(s.function)
 
 
 def _skewed(members: Iterable[Event]) -> bool:

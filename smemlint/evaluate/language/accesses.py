@@ -46,7 +46,21 @@ from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, plus
 from smemlint.evaluate.values.objects import Object, led_to
-from smemlint.ir import ArrayOf, Expr, Function, Index, Part, Place, PointerTo, RecordRef, Scalar, Type
+from smemlint.ir import (
+    ArrayOf,
+    Call,
+    Expr,
+    Function,
+    Index,
+    Name,
+    Part,
+    Place,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Type,
+)
+from smemlint.ir.expr import uncast
 from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, USHORT
 
 WORD = 4
@@ -203,8 +217,9 @@ def store(
             return
         parts = changed(m, p, v, value)
         members = moved(m, t, parts) if parts else stored_whole(m, p, v, value, node)
-        if members is None and t in (HALF, BFLOAT16):
-            record_access(m, "store", 2, p, place, node=node, computed=_is_computed(m, value))
+        if members is None and (t in (HALF, BFLOAT16) or (t in (SHORT, USHORT) and _is_converted(value))):
+            computed = _is_converted(value) or _is_computed(m, value)
+            record_access(m, "store", 2, p, place, node=node, computed=computed)
         elif members is None:
             _access_value(m, "store", p, t, place, node)
             if isinstance(v, Int) or (isinstance(v, Other) and isinstance(v.type, Scalar)):
@@ -235,6 +250,13 @@ def _function(m: Machine) -> Function | None:
     while frame.function is None and frame.parent is not None:
         frame = frame.parent
     return frame.function
+
+
+def _is_converted(e: Expr | None) -> bool:
+    """Whether an integer of 16 bits is made of a half or bfloat16, which inline PTX does."""
+    call = None if e is None else uncast(e)
+    name = call.callee.name if isinstance(call, Call) and isinstance(call.callee, Name) else ""
+    return name.startswith(("__half2", "__bfloat162"))
 
 
 def _is_computed(m: Machine, value: Expr | None) -> bool:

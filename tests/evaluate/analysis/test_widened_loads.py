@@ -10,6 +10,7 @@ import pytest
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
 KERNEL = """
@@ -62,3 +63,24 @@ def test_copies_join(code: str) -> None:
 
 def test_a_declared_alignment_joins_what_is_computed_with() -> None:
     assert widths("o[t] = s[2 * t] + s[2 * t + 1];", "__align__(16)") == [4]
+
+
+def test_what_is_only_compared_may_be_joined() -> None:
+    """nvcc keeps 16 bits for the comparison of variables, and loads four numbers at once."""
+    largest = "unsigned short r = 0; for (int c = 0; c < 4; c++)"
+    largest += " { unsigned short v = s[4 * t + c]; if (v > r) r = v; }"
+    text = KERNEL.replace("CODE", f"{largest} q[t] = r;").replace("ALIGN", "")
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    costs = score_all(evaluate(module, module.kernels()[0], Launch((64, 1, 1))))
+    (loads,) = [c for c in costs if c.site.op == "load" and c.wavefronts]
+    assert loads.wavefronts != loads.wavefronts_low
+
+
+def test_halves_that_become_integers_are_stored_by_eight_bytes() -> None:
+    text = """#include <cuda_fp16.h>
+    __global__ void k(const half *in, float *o) { __shared__ __align__(16) short s[512]; int t = threadIdx.x;
+    for (int c = 0; c < 8; c++) s[8 * t + c] = __half2short_rn(in[8 * t + c]);
+    __syncthreads(); o[t] = s[t ^ 1]; }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert [t.joined for t in traces if t.site.op == "store" and t.weights.any()] == [8]
