@@ -8,7 +8,7 @@ The rule and the kernels that it was read from are in docs/dev/joining.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import field
 
 import numpy as np
@@ -22,6 +22,7 @@ __all__ = ["JoinEvent", "JoinGroup", "JoinKind", "vectorise"]
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
 
+_WORD = 4
 _PASSABLE = ("fork", "call", "predicate", "opaque", "exchange")
 _ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"})
 
@@ -237,6 +238,8 @@ def _redundant(
     gone: set[int] = set()
     held: dict[Hashable, tuple[int, int]] = {}
     """Position and index of the access that put this address's value into a register."""
+    parts: dict[Hashable, tuple[int, int]] = {}
+    """The same of a part of a wider access, by array, shape, lead, width, region and fragment."""
     pending: dict[Hashable, tuple[int, int]] = {}
     """Index and position of a store that nobody has read yet."""
     loads, stores = _Log(), _Log()
@@ -250,12 +253,11 @@ def _redundant(
             loads.add_whole(kind.array, position)
             stores.add_whole(kind.array, position)
         elif kind.op not in ("load", "store"):
-            held, pending, loads, stores = {}, {}, _Log(), _Log()
+            held, parts, pending, loads, stores = {}, {}, {}, _Log(), _Log()
         elif address is not None:
             key = (address, kind.region, kind.fragment)
             if kind.op == "load":
-                known = ((address, region, kind.fragment) for region in (kind.region, *kind.under))
-                since = max((held[k] for k in known if k in held), default=None)
+                since = max(_known(kind, address, held, parts), default=None)
                 met = stores.any_since if kind.loose else stores.meets
                 free = since is not None and not kind.volatile and not met(address, since[0])
                 if since is not None and free and _all_in(events[index], events[since[1]]):
@@ -271,10 +273,34 @@ def _redundant(
                 stores.note(kind, address, position)
                 pending[key] = (index, position)
             held[key] = position, index
+            if address.width > _WORD and not kind.volatile:
+                for at, width in _parts(address.width):
+                    part = address.array, address.shape, address.lead + at, width
+                    parts[(*part, kind.region, kind.fragment)] = position, index
             if kind.volatile or (kind.fragment and kind.op == "store"):
                 del held[key]
                 pending.pop(key, None)
     return frozenset(gone)
+
+
+def _known(
+    kind: JoinKind,
+    address: _Address,
+    held: dict[Hashable, tuple[int, int]],
+    parts: dict[Hashable, tuple[int, int]],
+) -> Iterator[tuple[int, int]]:
+    """The accesses that surely left what lies at an address in a register."""
+    part = address.array, address.shape, address.lead, address.width
+    for region in (kind.region, *kind.under):
+        for found, key in ((held, (address, region, kind.fragment)), (parts, (*part, region, kind.fragment))):
+            if key in found:
+                yield found[key]
+
+
+def _parts(width: int) -> Iterator[tuple[int, int]]:
+    """Where the words and pairs of words of an access lie in it."""
+    for part in (_WORD, 2 * _WORD):
+        yield from ((at, part) for at in range(0, width, part) if part < width)
 
 
 def _all_in(a: JoinEvent, b: JoinEvent) -> bool:

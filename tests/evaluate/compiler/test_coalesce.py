@@ -53,6 +53,16 @@ def test_what_is_at_hand_is_not_loaded_again() -> None:
     assert instructions("x = s[t]; __syncthreads(); x += s[t];") == {"load 4": 2}
 
 
+def test_a_part_of_what_is_at_hand_is_not_loaded_again() -> None:
+    whole = "float2 *v = (float2 *)s; float2 y = v[t]; "
+    assert instructions(whole + "x = y.x + y.y + s[2 * t + 1];") == {"load 8": 1}
+    assert instructions(whole + "__syncthreads(); x = y.x + y.y + s[2 * t + 1];") == {
+        "load 4": 1,
+        "load 8": 1,
+    }
+    assert instructions("float2 *v = (float2 *)s; v[t] = make_float2(n, 1); x = s[2 * t];") == {"store 8": 1}
+
+
 def test_an_access_that_never_runs_is_listed_without_requests() -> None:
     source = (
         "__global__ void k(float *out) { __shared__ float s[512]; int t = threadIdx.x;\n"
