@@ -68,7 +68,7 @@ def narrow_reads(f: Function) -> dict[int, tuple[int, int, bool]]:
     texts: Counter[str] = Counter()
     names: dict[int, str] = {}
     for n in nodes_of(f.body):
-        if is_element(n):
+        if isinstance(n, Index | Member | Unary) and is_element(n):
             texts[show(n)] += 1
         operand, part = _narrow_part(n)
         element = None if operand is None else uncast(operand)

@@ -97,7 +97,9 @@ def stored_back(f: Function, functions: Functions) -> dict[int, frozenset[str]]:
     found = {id(_core(v.init)): read for v, read in _stored_once(f, functions) if v.init is not None}
     for n in nodes_of(f.body):
         call = _core(n.value) if isinstance(n, Assign) and n.op == "=" else None
-        for i, a in enumerate(call.arguments) if isinstance(call, Call) else ():
+        if not isinstance(call, Call):
+            continue
+        for i, a in enumerate(call.arguments):
             read = None if isinstance(_core(a), Name) else _read_by(call, i, functions, by_value=True)
             if read is not None:
                 found[id(_core(a))] = read
@@ -362,9 +364,8 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
 
     def look(node: object) -> None:
         if isinstance(node, Member) and (inner := _path(node, arrays)) is not None:
-            own, path, base = inner
-            of(own).members.add(path)
-            look_at_indices(base)
+            of(inner[0]).members.add(inner[1])
+            look_at_indices(inner[2])
         elif isinstance(node, Name):
             of(node).whole = True
         elif isinstance(node, Call):

@@ -275,8 +275,9 @@ def _redundant(
             held[key] = position, index
             if address.width > _WORD and not kind.volatile:
                 for at, width in _parts(address.width):
-                    part = address.array, address.shape, address.lead + at, width
-                    parts[(*part, kind.region, kind.fragment)] = position, index
+                    lead = address.lead + at
+                    part = address.array, address.shape, lead, width, kind.region, kind.fragment
+                    parts[part] = position, index
             if kind.volatile or (kind.fragment and kind.op == "store"):
                 del held[key]
                 pending.pop(key, None)
