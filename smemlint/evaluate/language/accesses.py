@@ -52,6 +52,7 @@ from smemlint.ir import (
     Expr,
     Function,
     Index,
+    Member,
     Name,
     Part,
     Place,
@@ -212,7 +213,8 @@ def store(
         if isinstance(t, Part):
             _access_part(m, p, t, place, node, store=True)
             return
-        if isinstance(t, Scalar) and node is not None and not o.volatile and unchanged(m, p, v):
+        plain = value is not None and isinstance(uncast(value), Name | Index | Member)
+        if isinstance(t, Scalar) and node is not None and plain and not o.volatile and unchanged(m, p, v):
             mention(m, "store", o, t, node)
             return
         parts = changed(m, p, v, value)

@@ -7,6 +7,7 @@ those of the mask in force (the written mask may only name them).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ def shuffled(m: Machine, name: str, v: Value, by: Value, width: int | None, plac
     if is_uniform(v):
         if isinstance(v, Int) and v.form is not None:
             return formed(v, affine.atom("from another lane", m.unknowns.fresh(name).order))
-        return v
+        return replace(v) if isinstance(v, Other) else v  # the compiler does not know that it is the same
     distance = known_lanes(m, by)
     followed = (isinstance(v, Int) and not v.varying) or (isinstance(v, Other) and v.value is not None)
     if followed and distance is not None and width in (1, 2, 4, 8, 16, 32):

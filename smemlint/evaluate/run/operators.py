@@ -129,7 +129,7 @@ def _step_by_one(m: Machine, e: Unary, p: Pointer | Value) -> Value:
         say_lost(m, old, "a step of an object", e.place)
         new = RecordValue(old.type, {})
     else:
-        new = old
+        new = Other(old.type, old.uniform, old.reason) if isinstance(old, Other) else old
     if isinstance(p.pointee, Part):
         new = truncated(m, new, p.pointee)
     store(m, p, new, e.place, e)
