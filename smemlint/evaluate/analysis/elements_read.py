@@ -8,7 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from smemlint.ir import ArrayOf, Assign, Declare, Function, Index, Lambda, Literal, Name
+from smemlint.ir import (
+    ArrayOf,
+    Assign,
+    Binary,
+    Conditional,
+    Declare,
+    Function,
+    If,
+    Index,
+    Lambda,
+    Literal,
+    Loop,
+    Name,
+    Switch,
+    Unary,
+)
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import children, nodes_of
@@ -50,6 +65,31 @@ def elements_read(f: Function) -> Mapping[str, frozenset[int]]:
 
     look(f.body)
     return {id: frozenset(read) for id, read in reads.items() if id in arrays}
+
+
+@by_identity
+def changing(f: Function) -> frozenset[str]:
+    """Ids of variables and arrays that are set under conditions, or in loops whose end is not written as a
+    number: that they still hold what was loaded may be the launch's doing."""
+    found: set[str] = set()
+    for n in nodes_of(f.body):
+        counted = (
+            isinstance(n, Loop) and isinstance(n.condition, Binary) and isinstance(n.condition.right, Literal)
+        )
+        if isinstance(n, If | Switch | Conditional) or (isinstance(n, Loop) and not counted):
+            found |= {
+                name.id for a in nodes_of(n) if isinstance(a, Assign) if (name := _root(a.target)) is not None
+            }
+            found |= {
+                name.id for a in nodes_of(n) if isinstance(a, Unary) if (name := _root(a.operand)) is not None
+            }
+    return frozenset(found)
+
+
+def _root(e: object) -> Name | None:
+    while isinstance(e, Index):
+        e = e.base
+    return e if isinstance(e, Name) else None
 
 
 def _array_of(e: object) -> str:

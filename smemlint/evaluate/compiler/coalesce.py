@@ -36,7 +36,6 @@ SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler compu
 SKEWED_INDEX = "whether neighbours are joined depends on what the compiler can prove of the index"
 CHOSEN_WORDS = "which words of the element are loaded depends on what each way of a condition needs of it"
 WIDENED = "whether neighbours are joined depends on where the compiler widens numbers of 16 bits"
-BACKWARDS = "whether neighbours are joined depends on how the compiler subtracts from an address"
 PADDED_WORDS = "which words of the record are loaded together depends on what the compiler makes of its gaps"
 IN_PLACE = (
     "whether neighbours are joined depends on whether the compiler loads an element before others are stored"
@@ -157,12 +156,6 @@ def _doubted(
             yield id(s) if followed is None else id(followed[1]), CHOSEN_WORDS
         if id(s) in late and _widened_or_not(s):
             yield id(s), WIDENED
-        if id(s) in late and any(_runs_backwards(e) for e in log.of(s)):
-            yield id(s), BACKWARDS
-
-
-def _runs_backwards(e: Event) -> bool:
-    return e.offset.form is not None and any(factor < 0 for _, factor in e.offset.form.terms)
 
 
 def _widened_or_not(s: SiteLog) -> bool:

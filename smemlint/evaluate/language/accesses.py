@@ -6,6 +6,7 @@ import numpy as np
 
 from smemlint.banks import CAS_LOOP_LOAD
 from smemlint.evaluate.analysis.computed_halves import is_computed
+from smemlint.evaluate.analysis.elements_read import changing
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
 from smemlint.evaluate.analysis.widened_loads import is_float_of, is_widened
 from smemlint.evaluate.language.padded import (
@@ -52,7 +53,6 @@ from smemlint.ir import (
     Expr,
     Function,
     Index,
-    Member,
     Name,
     Part,
     Place,
@@ -213,9 +213,9 @@ def store(
         if isinstance(t, Part):
             _access_part(m, p, t, place, node, store=True)
             return
-        plain = value is not None and isinstance(uncast(value), Name | Index | Member)
-        if isinstance(t, Scalar) and node is not None and plain and not o.volatile and unchanged(m, p, v):
-            mention(m, "store", o, t, node)
+        if node is not None and not o.volatile and _holds_what_it_began_as(m, value) and unchanged(m, p, v):
+            if isinstance(t, Scalar):
+                mention(m, "store", o, t, node)
             return
         parts = changed(m, p, v, value)
         members = moved(m, t, parts) if parts else stored_whole(m, p, v, value, node)
@@ -252,6 +252,15 @@ def _function(m: Machine) -> Function | None:
     while frame.function is None and frame.parent is not None:
         frame = frame.parent
     return frame.function
+
+
+def _holds_what_it_began_as(m: Machine, value: Expr | None) -> bool:
+    """Whether an expression is a variable, or an element of an array, that no condition may have changed."""
+    name = None if value is None else uncast(value)
+    while isinstance(name, Index):
+        name = name.base
+    f = _function(m)
+    return f is not None and isinstance(name, Name) and name.id not in changing(f)
 
 
 def _is_converted(e: Expr | None) -> bool:

@@ -79,9 +79,3 @@ def test_an_element_that_may_have_changed_is_stored() -> None:
 def test_elements_that_nothing_reads_are_not_loaded(use: str, found: dict[str, int]) -> None:
     body = f"float v[4]; for (int c = 0; c < 4; c++) v[c] = s[4 * t + c]; o[t] = {use};"
     assert told("__shared__ float s[256];", body) == (found, False)
-
-
-@pytest.mark.parametrize("index", ["124 - 4 * t + c", "127 - 4 * t - c", "(31 - t) * 4 + c"])
-def test_an_index_that_runs_backwards_may_keep_neighbours_apart(index: str) -> None:
-    body = f"float r = 0; for (int c = 0; c < 4; c++) r += s[{index}]; o[t] = r;"
-    assert told("__shared__ float s[256];", body) == ({"load 16": 1}, True)
