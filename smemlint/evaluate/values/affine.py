@@ -267,7 +267,8 @@ def _masked(a: Affine, mask: int, *, pairs: bool = True) -> Affine:
     while known < _MOST and not mask & known:
         known <<= 1
     low = a.const % a.divides & mask & (known - 1)
-    dropped = UNSURE if low and not (pairs and a.divides == 2) else 0
+    unsure = low and mask >= a.divides and not (pairs and a.divides == 2)
+    dropped = UNSURE if unsure else 0
     return atom(
         "&", _without_low(a), mask, divides=known, const=low, cut=MASKED, small=mask >= 0, dropped=dropped
     )

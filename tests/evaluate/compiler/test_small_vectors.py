@@ -53,6 +53,7 @@ def test_a_vector_is_addressed_from_an_earlier_one(type_: str, count: int, first
         ("(4 * t + i) % 128u", True),
         ("(4 * t & 127) + i", False),
         ("((4 * t) ^ 8) + i", False),
+        ("32 * (4 * n + 1 & 3) + 4 * t + i", False),
         ("4 * t + i", False),
     ],
 )
