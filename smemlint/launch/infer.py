@@ -36,6 +36,7 @@ from smemlint.launch.implied import implied_blocks
 from smemlint.launch.model import Started
 from smemlint.launch.open import USUAL, Candidate
 from smemlint.launch.source.stand_ins import named_integer, stand_ins
+from smemlint.launch.source.starters import open_name, said
 from smemlint.launch.started import template_arguments
 from smemlint.records import record
 
@@ -409,7 +410,7 @@ def _without_launch(
     facts = [s for s in seen if dict(s.template) == dict(template)]
     base = _launch(facts[0], (1, 1, 1)) if facts else Launch((1, 1, 1), template=template)
     base = replace(base, arguments=_common(facts))
-    axes = _axes(kernel)
+    axes = _axes(kernel, module)
     bound = _launch_bounds(kernel, module, template)
     dynamic = base.dynamic if facts else None
     likely = [(f, c) for f in facts for c in f.likely]
@@ -465,14 +466,33 @@ def _of_size(threads: int, axes: str) -> list[tuple[int, int, int]]:
     return shapes or [(threads, 1, 1)]
 
 
-def _axes(kernel: Function) -> str:
-    """Which axes of threadIdx the kernel names."""
+def _axes(kernel: Function, module: Module) -> str:
+    """Which axes of threadIdx a kernel names, or what it calls."""
     used = {
         n.axis
-        for n in nodes_of(kernel.body)
+        for f in _reached(kernel, module)
+        for n in nodes_of(f.body)
         if isinstance(n, Special) and n.name in ("threadIdx", "blockDim")
     }
     return "xyz" if "z" in used else "xy" if "y" in used else "x"
+
+
+def _reached(kernel: Function, module: Module) -> list[Function]:
+    """A kernel and the functions for the device that it may call, some by their names alone."""
+    by_name: dict[str, list[Function]] = {}
+    for f in module.functions.values():
+        if f.side in ("device", "both"):
+            by_name.setdefault(open_name(f), []).append(f)
+    found = {kernel.id: kernel}
+    waiting = [kernel]
+    for f in waiting:
+        s = said(f)
+        called = [module.functions[id] for id in s.ids if id in module.functions]
+        for g in (*called, *(g for name in s.names for g in by_name.get(name, ()))):
+            if g.id not in found and g.side in ("device", "both"):
+                found[g.id] = g
+                waiting.append(g)
+    return waiting
 
 
 def _launch_bounds(kernel: Function, module: Module, template: Mapping[str, TemplateValue]) -> int | None:

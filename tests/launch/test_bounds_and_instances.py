@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smemlint.api import Job, analyse_file
 from smemlint.diagnose.model import KernelReport
 
@@ -50,6 +52,32 @@ def test_bounds_are_the_block_of_a_launch_that_says_nothing_else() -> None:
     (kernel,) = reports(NORM + instance)
     assert kernel.launch.block == (1024, 1, 1)
     assert {a.grade for a in kernel.accesses} == {"assumed"}
+
+
+HELPERS = {
+    "a function": ("__device__ void turn(float *p) { BODY }", "turn(p)"),
+    "a template": ("template <class T> __device__ void turn(T *p) { BODY }", "turn<float>(p)"),
+    "a method": ("struct Tile { float *p; __device__ void turn() { BODY } };", "Tile{p}.turn()"),
+    "a dependent method": (
+        "struct Tile { float *p; __device__ void turn() { BODY } };\n"
+        "template <class V> __device__ void go(V v) { v.turn(); }",
+        "go(Tile{p})",
+    ),
+}
+TURN = "__shared__ float s[2][32][33]; s[threadIdx.AXIS][threadIdx.x][0] = p[0]; p[1] = s[0][0][threadIdx.x];"
+
+
+@pytest.mark.parametrize("name", HELPERS)
+@pytest.mark.parametrize(("axis", "shape"), [("y", (32, 4, 1)), ("z", (32, 2, 2))])
+def test_bounds_tell_no_block_of_a_kernel_that_calls_what_names_more_axes(
+    name: str, axis: str, shape: tuple[int, int, int]
+) -> None:
+    helper, call = HELPERS[name]
+    text = helper.replace("BODY", TURN.replace("AXIS", axis))
+    text += f"\n__global__ void __launch_bounds__(128) k(float *p) {{ {call}; }}"
+    told = reports(text)
+    assert shape in [k.launch.block for k in told]
+    assert not any(a.grade == "exact" and a.op == "store" for k in told for a in k.accesses)
 
 
 def test_bounds_are_a_limit_where_host_code_computes_the_number_of_threads() -> None:
