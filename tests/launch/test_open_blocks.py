@@ -249,3 +249,15 @@ def test_a_launch_of_unknown_shape_beside_a_known_one_is_named() -> None:
     assert {x.block[0] for x in found if not x.assumed} == {64, 128}
     assert [x.beside for x in found if x.beside] == [("a.cu:10",)]
     assert not any(x.beside for x in launches("void f(int n) { sum<<<1, n>>>(0, 0); }"))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "switch (n) { case 256: sum<<<1, 512>>>(0, 0); break; default: sum<<<1, n>>>(0, 0); }",
+        "switch (n) { case 256: sum<<<1, 512>>>(0, 0); return; case 96: return; } sum<<<1, n>>>(0, 0);",
+    ],
+)
+def test_what_no_label_of_a_switch_fits_is_none_of_them(code: str) -> None:
+    main = f"void go(int n) {{ assert(n == 64 || n == 128 || n == 256); {code} }}"
+    assert set(blocks(main)) == {512, 128, 64}

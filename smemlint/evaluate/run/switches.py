@@ -98,11 +98,13 @@ def _open_switch(m: Machine, s: Switch, value: Int) -> None:
 
 def _one_case(m: Machine, s: Switch, value: Int, at: int) -> None:
     """The case that a choice was settled to be; none where it is beyond the last."""
-    if at >= len(s.cases):
-        return
-    label = s.cases[at].value
+    label = s.cases[at].value if at < len(s.cases) else None
     if label is not None:
         m.unknowns.given = following(value, truth(m, rvalue(m, label)), m.unknowns)
+    elif m.task.paths is not None:
+        labels = [truth(m, rvalue(m, case.value)) for case in s.cases if case.value is not None]
+        hits = [ar.compare("==", value, x, m.unknowns) for x in labels]
+        m.task.paths.held += [(hit, 0) for hit in hits if not hit.known]
     for case in s.cases[at:]:
         run_all(m, case.body)
 
