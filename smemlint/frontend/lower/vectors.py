@@ -21,8 +21,8 @@ _PAIRS = {"__half2": "__half", "__nv_bfloat162": "__nv_bfloat16"}
 
 
 def vector_record(c: Context, name: str) -> Type | None:
-    """`float4`, `__half2` and their like by name alone."""
-    element, axes = _parts(name)
+    """`float4`, `__half2`, `dim3` and their like by name alone."""
+    element, axes = _parts("uint3" if name == "dim3" else name)
     if element is None:
         return None
     if name not in c.found.records:

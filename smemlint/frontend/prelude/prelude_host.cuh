@@ -131,8 +131,8 @@ struct mutex { void lock(); void unlock(); };
 template <class T> struct lock_guard { lock_guard(T&); };
 template <class T> struct unique_lock { template <class... A> unique_lock(A&&...); void lock(); void unlock(); };
 template <class I> pair<I, I> minmax_element(I, I);
-template <class T> constexpr size_t extent_v = 0;
-template <class T, size_t N> constexpr size_t extent_v<T[N]> = N;
+template <class T, size_t N> constexpr size_t size(const T (&)[N]) { return N; }
+template <class C> constexpr auto size(const C& c) -> decltype(c.size()) { return c.size(); }
 template <class T> struct atomic { atomic() = default; atomic(T); T load() const; void store(T); operator T() const; T operator++(); T operator=(T); };
 namespace chrono {
 template <class...> struct ratio_ {};
@@ -230,6 +230,8 @@ template <> struct smemlint_of<ScalarType::Char> { using type = signed char; };
 template <> struct smemlint_of<ScalarType::Short> { using type = short; };
 template <> struct smemlint_of<ScalarType::Bool> { using type = bool; };
 constexpr int kCUDA = 1, kCPU = 0;
+template <class T> constexpr T ceil_div(T a, T b) { return (a + b - 1) / b; }
+template <class T> constexpr T round_up(T a, T b) { return (a + b - 1) / b * b; }
 struct TensorOptions {
     TensorOptions(); template <class T> TensorOptions(T); template <class... A> TensorOptions dtype(A...) const; template <class... A> TensorOptions device(A...) const;
     template <class... A> TensorOptions layout(A...) const; template <class... A> TensorOptions requires_grad(A...) const; template <class... A> TensorOptions pinned_memory(A...) const;
@@ -310,7 +312,7 @@ template <class... A> Tensor empty(A...); template <class... A> Tensor zeros(A..
 template <class... A> Tensor zeros_like(A...); template <class... A> Tensor ones(A...); template <class... A> Tensor full(A...);
 template <class... A> Tensor empty(IntArrayRef, A...); template <class... A> Tensor zeros(IntArrayRef, A...); template <class... A> Tensor ones(IntArrayRef, A...);
 template <class... A> Tensor full(IntArrayRef, A...); template <class... A> Tensor arange(A...); template <class... A> Tensor ones_like(A...); template <class... A> Tensor tensor(A...); template <class T, class... A> Tensor tensor(std::initializer_list<T>, A...);
-namespace cuda { using namespace c10::cuda; struct OptionalCUDAGuard { template <class... A> OptionalCUDAGuard(A...); template <class... A> void set_index(A...); template <class... A> void set_device(A...); }; cudaDeviceProp* getCurrentDeviceProperties(); }
+namespace cuda { using namespace c10::cuda; template <class T> constexpr T ATenCeilDiv(T a, T b) { return (a + b - 1) / b; } struct OptionalCUDAGuard { template <class... A> OptionalCUDAGuard(A...); template <class... A> void set_index(A...); template <class... A> void set_device(A...); }; cudaDeviceProp* getCurrentDeviceProperties(); }
 }
 namespace torch {
 using namespace at;

@@ -122,7 +122,15 @@ template <class F, class... A> concept predicate = invocable<F, A...>;
 #endif
 template <class T> struct alignment_of : integral_constant<size_t, alignof(T)> {};
 template <class T> struct rank : integral_constant<size_t, 0> {};
-template <class T> struct extent : integral_constant<size_t, 0> {};
+template <class T> struct rank<T[]> : integral_constant<size_t, rank<T>::value + 1> {};
+template <class T, size_t N> struct rank<T[N]> : integral_constant<size_t, rank<T>::value + 1> {};
+template <class T> constexpr size_t rank_v = rank<T>::value;
+template <class T, unsigned I = 0> struct extent : integral_constant<size_t, 0> {};
+template <class T, unsigned I> struct extent<T[], I> : extent<T, I - 1> {};
+template <class T> struct extent<T[], 0> : integral_constant<size_t, 0> {};
+template <class T, size_t N, unsigned I> struct extent<T[N], I> : extent<T, I - 1> {};
+template <class T, size_t N> struct extent<T[N], 0> : integral_constant<size_t, N> {};
+template <class T, unsigned I = 0> constexpr size_t extent_v = extent<T, I>::value;
 constexpr bool is_constant_evaluated() { return false; }
 
 template <class T> constexpr remove_reference_t<T>&& move(T&& t) noexcept { return static_cast<remove_reference_t<T>&&>(t); }
@@ -134,8 +142,8 @@ template <class T> constexpr const T& as_const(T& t) { return t; }
 template <class T> constexpr T* addressof(T& t) { return __builtin_addressof(t); }
 template <class T> constexpr T* launder(T* t) { return t; }
 template <class To, class From> To bit_cast(From);
-template <class A, class B> constexpr auto min(A a, B b) -> decltype(a < b ? a : b) { return a < b ? a : b; }
-template <class A, class B> constexpr auto max(A a, B b) -> decltype(a < b ? b : a) { return a < b ? b : a; }
+template <class A, class B> constexpr auto min(A a, B b) -> remove_reference_t<decltype(a < b ? a : b)> { return a < b ? a : b; }
+template <class A, class B> constexpr auto max(A a, B b) -> remove_reference_t<decltype(a < b ? b : a)> { return a < b ? b : a; }
 template <class T, class C> constexpr T min(T a, T b, C c) { return c(b, a) ? b : a; }
 template <class T, class C> constexpr T max(T a, T b, C c) { return c(a, b) ? b : a; }
 template <class T> constexpr T clamp(T a, decltype(T()) l, decltype(T()) h) { return a < l ? l : h < a ? h : a; }
@@ -307,8 +315,8 @@ SMEMLINT_OF(cbegin, a, begin) SMEMLINT_OF(cend, a + N, end)
 }  // namespace std
 using std::size_t;
 // In CUDA these are visible without a namespace.
-template <class A, class B> constexpr auto min(A a, B b) -> decltype(a < b ? a : b) { return a < b ? a : b; }
-template <class A, class B> constexpr auto max(A a, B b) -> decltype(a < b ? b : a) { return a < b ? b : a; }
+template <class A, class B> constexpr auto min(A a, B b) -> std::remove_reference_t<decltype(a < b ? a : b)> { return a < b ? a : b; }
+template <class A, class B> constexpr auto max(A a, B b) -> std::remove_reference_t<decltype(a < b ? b : a)> { return a < b ? b : a; }
 template <class T> constexpr T abs(T a) { return a < 0 ? -a : a; }
 template <class T> T labs(T); template <class T> T llabs(T);
 

@@ -57,6 +57,8 @@ def test_elements_are_known(name: str) -> None:
         "auto n = std::make_tuple(2, 3.f, 64); sum<<<std::get<0>(n), std::get<2>(n)>>>(0, 0);",
         "auto [g, f, n] = std::tuple<int, float, int>(2, 3.f, 64); sum<<<g, n>>>(0, 0);",
         "int g, n; std::tie(g, n) = std::make_tuple(2, 64); sum<<<g, n>>>(0, 0);",
+        "auto [g, n] = std::make_tuple(dim3(2), dim3(64)); sum<<<g, n>>>(0, 0);",
+        "std::tuple<dim3, int> n{dim3(64), 2}; sum<<<std::get<1>(n), std::get<0>(n)>>>(0, 0);",
     ],
 )
 def test_parts_of_pairs_and_tuples_are_known(code: str) -> None:
