@@ -204,3 +204,20 @@ def test_what_a_remainder_by_a_multiple_of_the_block_is_cut_into_is_known(
         ways = total("store", 4, rows)
         assert store.wavefronts_low * ways[1] == store.ideal * ways[0]
     assert store.grade is Grade.EXACT
+
+
+@pytest.mark.parametrize(
+    "condition", ["i < 4096", "i <= 4095", "4095 >= i", "4096 > i", "i < 4000", "i <= 4096", "4097 > i"]
+)
+def test_a_loop_to_a_multiple_of_the_block_takes_all_of_its_lanes(condition: str) -> None:
+    """Elements of 8 bytes cost two wavefronts for all lanes, and one for few of them."""
+    text = f"""__global__ void k() {{
+        __shared__ double s[128];
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; {condition}; i += blockDim.x * gridDim.x)
+            s[threadIdx.x] = i;
+    }}"""
+    inside = [eval(condition, {"i": i}) for i in range(8192)]
+    alike = all(len(set(inside[first : first + 128])) == 1 for first in range(0, 8192, 128))
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (store,) = score_all(evaluate(module, module.kernels()[0], Launch((128, 1, 1))))
+    assert (store.grade is Grade.EXACT) is alike

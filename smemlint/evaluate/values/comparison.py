@@ -8,6 +8,7 @@ from __future__ import annotations
 import operator
 from collections import Counter
 from collections.abc import Callable
+from math import gcd
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.choices import MOST_WAYS, bits_of, each_way, on_way, ways_of
+from smemlint.evaluate.values.division import exact_quotient
 from smemlint.evaluate.values.number import (
     Int,
     Lanes,
@@ -26,8 +28,10 @@ from smemlint.evaluate.values.number import (
     collapse,
     form_of,
     formed,
+    gcd_of,
     in_words,
     lanes_equal,
+    multiple_of,
     multiply,
     subtract,
 )
@@ -105,7 +109,7 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
             unknowns.guessed.append(INTERIOR)
             return Int(int(op == ">="), BOOL)
         if unknowns.certain and not (unknowns.rests and _is_rest(d)):
-            return _either(op, d, Int(0), unknowns)
+            return _either(op, _in_steps(op, d, unknowns), Int(0), unknowns)
         if (not d.uniform or unknowns.interior) and not _of_few(d):
             guess = _as_interior(op, d) or _interior_each_way(op, d) or _between_sizes(op, d, unknowns)
             ranks = {s.rank for m in d.terms for s in m}
@@ -116,7 +120,7 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     if op in ("==", "!=") and not d.uniform and not d.varying and _one_lane(d):
         hit = unknowns.one_lane(d, _may_be_zero(d))
         return hit if op == "==" else subtract(Int(1, BOOL), hit, BOOL)
-    return _either(op, d, Int(0), unknowns)
+    return _either(op, _in_steps(op, d, unknowns), Int(0), unknowns)
 
 
 def _of_the_launch(op: str, a: Int, b: Int) -> affine.Affine | None:
@@ -134,6 +138,20 @@ def _either(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     if op == "==":
         return unknowns.equal(subtract(a, b, LONG))
     return unknowns.derived(op, a, b, BOOL, 0, 1)
+
+
+def _in_steps(op: str, d: Int, unknowns: Unknowns) -> Int:
+    """What compares with 0 as d does and is the same for all lanes, where they stand within one step of what
+    is not known: `128 * block + lane < 4096` as `block < 32`. Else d."""
+    if op in ("==", "!=") or isinstance(d.const, int) or not Int(0, d.type, d.terms).uniform:
+        return d
+    step = 0
+    for mono, c in d.terms.items():
+        step = gcd(step, gcd_of(c) * multiple_of(mono))
+    least = 1 if op in ("<=", ">") else 0  # d <= 0 where d - 1 < 0
+    part = collapse((d.const - least) // step) if step > 1 else d.const
+    steps = exact_quotient(Int(0, d.type, d.terms), step, unknowns) if isinstance(part, int) else None
+    return d if steps is None or not isinstance(part, int) else add(steps, Int(part + least), LONG)
 
 
 def _may_wrap(v: Int) -> bool:
