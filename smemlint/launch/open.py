@@ -82,7 +82,8 @@ def candidates(
     open_extents = [i for i, v in enumerate(block) if not v.known]
     if not open_extents:
         return ()
-    stated = _stated(block, dynamic, arguments, recipes, limits)
+    stated = _at_a_limit(block, dynamic, arguments, recipes, limits)
+    stated = stated or _stated(block, dynamic, arguments, recipes, limits)
     stated = stated or _one_by_one(block, dynamic, arguments, recipes, held)
     if stated:
         return stated
@@ -97,7 +98,7 @@ def candidates(
     wide = WIDE if usual is SQUARE and leader == 0 else ()
     for n in dict.fromkeys([*values, *(n for n in wide if limit is None or n <= limit)]):
         given = solve(block[leader], n, recipes)
-        if not fits(given, limits):
+        if not fits(given, limits) or (limit is not None and n > limit):
             continue
         extents = [value_at(v, given, recipes) for v in block]
         extents[leader] = n
@@ -132,6 +133,35 @@ def _made(
     if bytes_ is not None and not 0 <= bytes_ <= MAX_DYNAMIC:
         return None
     return Candidate(block, bytes_, known)
+
+
+def _at_a_limit(
+    block: Sequence[Int],
+    dynamic: Int | None,
+    arguments: Mapping[str, Int],
+    recipes: Recipes,
+    limits: Limits,
+) -> tuple[Candidate, ...]:
+    """The shape where conditions keep what is open at its limit: `min(n, 1024)` behind `if (n > 1024)`."""
+    given: dict[int, int] = {}
+    for v in block:
+        symbol = only_symbol(v)
+        if v.known or symbol is None:
+            continue
+        low, high = bounds(v)
+        op, *options = recipes.get(symbol.order, ("",))
+        part = next((x for x in options if isinstance(x, Int) and x.terms), None)
+        s = only_symbol(part) if part is not None and op in ("min", "max") else None
+        if part is None or s is None or min(*v.terms.values(), *part.terms.values()) < 0:
+            return ()
+        least, most = limits.get(s.order, (-inf, inf))
+        end, limit = (least, high) if op == "min" else (most, low)
+        if limit is None or abs(end) == inf or value_at(v, {s.order: int(end)}, recipes) != limit:
+            return ()
+        given |= solve(v, limit, {})
+    x, y, z = (value_at(v, given, recipes) or 0 for v in block)
+    made = _made((x, y, z), dynamic, arguments, given, recipes)
+    return () if made is None or x * y * z == 0 else (replace(made, stated=True),)
 
 
 def _stated(

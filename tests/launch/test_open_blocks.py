@@ -261,3 +261,27 @@ def test_a_launch_of_unknown_shape_beside_a_known_one_is_named() -> None:
 def test_what_no_label_of_a_switch_fits_is_none_of_them(code: str) -> None:
     main = f"void go(int n) {{ assert(n == 64 || n == 128 || n == 256); {code} }}"
     assert set(blocks(main)) == {512, 128, 64}
+
+
+@pytest.mark.parametrize(
+    ("code", "block"),
+    [
+        ("int t = n > 512 ? 512 : n; if (n > 512) sum<<<1, t>>>(0, 0);", 512),
+        ("int t = std::min(n, 512); if (n < 600) return; sum<<<1, t>>>(0, 0);", 512),
+        ("int t = 2 * std::min(n + 1, 256); if (n >= 255) sum<<<1, t>>>(0, 0);", 512),
+        ("int t = std::max(n, 64); if (n < 64) sum<<<1, t>>>(0, 0);", 64),
+    ],
+)
+def test_a_block_that_conditions_keep_at_its_limit_has_that_size(code: str, block: int) -> None:
+    assert blocks(f"void go(int n) {{ {code} }}") == [block]
+
+
+def test_conditions_that_leave_some_sizes_below_a_limit_tell_none() -> None:
+    main = "void go(int n) { int t = std::min(n, 512); if (n > 500) sum<<<1, t>>>(0, 0); }"
+    assert all(x.assumed for x in launches(main))
+
+
+def test_no_shape_above_a_check_is_tried() -> None:
+    tried = shapes("void go(int n) { int t = n > 512 ? 512 : n; if (n < 64) sum<<<1, t>>>(0, 0); }")
+    assert tried
+    assert max(x for x, _, _ in tried) < 64
