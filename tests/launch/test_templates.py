@@ -240,3 +240,71 @@ def test_the_type_of_what_a_generic_lambda_is_given_is_an_argument(lambda_: str)
     void go(float *p) {{ Tile<128> tile; auto start = {lambda_}; start(tile); }}
     """
     assert ways(text) == [(128, [8])]
+
+
+PACKS = {
+    "a function that hands on what is left": (
+        "template <int N, int... Ns> void run(float *p) "
+        "{ k<N><<<1, 64>>>(p); if constexpr (sizeof...(Ns) > 0) run<Ns...>(p); }",
+        "run<1, 2, 4>(p);",
+    ),
+    "one that asks first": (
+        "template <int N, int... Ns> bool run(float *p, int n) { "
+        "if (n == N) { k<N><<<1, 64>>>(p); return true; }"
+        " if constexpr (sizeof...(Ns) > 0) return run<Ns...>(p, n); return false; }",
+        "run<1, 2, 4>(p, n);",
+    ),
+    "overloads": (
+        "template <int N> void run(float *p) { k<N><<<1, 64>>>(p); }"
+        "template <int N, int M, int... Ns> void run(float *p) { k<N><<<1, 64>>>(p); run<M, Ns...>(p); }",
+        "run<1, 2, 4>(p);",
+    ),
+    "a lambda that is handed on": (
+        "template <int N, int... Ns, class F> void each(F f) { f(std::integral_constant<int, N>{});"
+        " if constexpr (sizeof...(Ns) > 0) each<Ns...>(f); }",
+        "each<1, 2, 4>([&](auto c) { k<decltype(c)::value><<<1, 64>>>(p); });",
+    ),
+    "a lambda template": (
+        "template <class F, int N, int... Ns> bool each(int n, F &&f) { if (n == N) { "
+        "f.template operator()<std::integral_constant<int, N>>(); return true; }"
+        " if constexpr (sizeof...(Ns) > 0) return each<F, Ns...>(n, std::forward<F>(f)); return false; }"
+        "template <int... Ns> struct Of { int n; };"
+        "template <class F, int... Ns> bool choose(Of<Ns...> of, F &&f) "
+        "{ return each<F, Ns...>(of.n, std::forward<F>(f)); }",
+        "auto f = [&]<class C>() { k<C::value><<<1, 64>>>(p); }; choose(Of<1, 2, 4>{n}, std::move(f));",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PACKS)
+def test_a_pack_that_is_handed_on_is_each_of_its_numbers(name: str) -> None:
+    launcher, call = PACKS[name]
+    text = f"""
+    template <int N> __global__ void k(float *p) {{ __shared__ float s[4096]; s[threadIdx.x * N] = p[0]; }}
+    {launcher}
+    void go(float *p, int n) {{ {call} }}"""
+    assert sorted(ways(text)) == [(64, [1]), (64, [2]), (64, [4])]
+
+
+def test_a_pack_is_not_its_first_number() -> None:
+    text = """
+    template <int N> __global__ void k(float *p) { __shared__ float s[4096]; s[threadIdx.x * N] = p[0]; }
+    template <int... Ns> void count(float *p) { k<sizeof...(Ns)><<<1, 64>>>(p); }
+    template <int N, int... Ns> void rest(float *p) { count<Ns...>(p); }
+    void go(float *p) { rest<8, 8, 8>(p); }"""
+    assert ways(text) == [(64, [2])]
+
+
+@pytest.mark.parametrize("argument", ["B::value ? 4 : 2", "B() ? 4 : 2", "(b ? 4 : 2)", "b ? b ? 4 : 1 : 2"])
+def test_a_choice_is_an_argument_of_a_template(argument: str) -> None:
+    text = f"""
+    template <int N> __global__ void k(float *p) {{ __shared__ float s[4096]; s[threadIdx.x * N] = p[0]; }}
+    template <class F> void choose(bool b, F f) {{ if (b) f(std::true_type()); else f(std::false_type()); }}
+    void go(float *p, bool on) {{
+        choose(on, [&](auto tag) {{
+            using B = decltype(tag);
+            constexpr bool b = B::value;
+            k<{argument}><<<1, 64>>>(p);
+        }});
+    }}"""
+    assert sorted(ways(text)) == [(64, [2]), (64, [4])]

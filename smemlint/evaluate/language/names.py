@@ -226,8 +226,11 @@ def resolve_arguments(m: Machine, arguments: tuple[object, ...]) -> tuple[Type |
     """Template arguments as written, under the bindings in force."""
     result: list[Type | Int] = []
     for a in arguments:
-        if isinstance(a, TypeParam) and isinstance(m.bindings.get(a.id), Int):
-            result.append(m.bindings[a.id])  # type: ignore[arg-type]
+        bound = m.bindings.get(a.id) if isinstance(a, TypeParam | Name) else None
+        if isinstance(bound, tuple):  # `f<Ns...>`
+            result += [b if isinstance(b, Int) or is_type(b) else OpaqueType("?") for b in bound]
+        elif isinstance(a, TypeParam) and isinstance(bound, Int):
+            result.append(bound)
         elif isinstance(a, OpaqueType) and isinstance(a.of, Name):
             o = m.find(a.of.id)
             result.append(a if o is None else o.type)

@@ -359,7 +359,7 @@ class TextParser:
             pass
         self.at = start
         try:
-            return self._binary(1, angle=True)
+            return self.assignment(angle=True)
         except TextError:
             self.at = start
             found = self.type()

@@ -191,6 +191,8 @@ class HostSlice:
         callee = callee.operand if isinstance(callee, Unary) else callee
         if isinstance(callee, Name) and callee.id in self.given and not self._is_method(n.callee):
             return True
+        if self.given and _hands_on(self.module, n, self.given, frozenset((self.function.id,))):
+            return True
         if not self.launching.isdisjoint(made_to_call(self.module, n)):
             return True
         known = self.called.get(id(n))
@@ -571,6 +573,36 @@ def _callable(t: Type) -> bool:
     while isinstance(t, PointerTo):
         t = t.to
     return isinstance(t, FunctionType | TypeParam)
+
+
+def _hands_on(module: Module, n: Call, given: Container[str], on_the_way: frozenset[str]) -> bool:
+    """Whether a call hands one of the parameters (ids) to a function that calls what it is given, itself or
+    through others."""
+    if not any(isinstance(x, Name) and x.id in given for a in n.arguments for x in walk(a)):
+        return False
+    named = n.callee if isinstance(n.callee, Name) else None
+    ids = () if named is None else (named.id,) if named.id else module.overloaded(named.name)
+    return any(
+        id in on_the_way or _calls_given(module, module.functions[id], on_the_way)
+        for id in ids
+        if id in module.functions
+    )
+
+
+def _calls_given(module: Module, f: Function, on_the_way: frozenset[str]) -> bool:
+    """Whether a function calls one of its parameters, or hands it to one that does."""
+    given = {p.id for p in f.parameters if _callable(p.type)}
+    return bool(given) and any(
+        isinstance(n, Call)
+        and (
+            (isinstance(n.callee, Name) and n.callee.id in given)
+            or (
+                isinstance(n.callee, Member) and isinstance(n.callee.base, Name) and n.callee.base.id in given
+            )
+            or (f.id not in on_the_way and _hands_on(module, n, given, on_the_way | {f.id}))
+        )
+        for n in nodes_of(f.body)
+    )
 
 
 def _copies(f: Function, at: int) -> bool:
