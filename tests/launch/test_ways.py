@@ -540,3 +540,19 @@ def test_a_way_that_ends_the_program_starts_nothing(choice: str, end: str) -> No
     pick = f"int pick(int n) {{ switch (n) {{ case 5: return 64; case 6: return 96; default: {end} }} }}"
     choice = choice.replace("%s", end)
     assert sorted(sure_blocks(f"{pick} void start(int n) {{ {choice} sum<<<1, t>>>(0, 0); }}")) == [64, 96]
+
+
+def test_conditions_before_a_switch_are_held_against_its_labels() -> None:
+    host = """
+    int rows(int n) { if (n <= 1024) return 4; else if (n == 2048) return 8; else return 64; }
+    void run(float *p, int n) {
+        int threads = n / rows(n);
+        switch (n) {
+            case 256: wide<256><<<1, threads>>>(p); break;
+            case 2048: wide<2048><<<1, threads>>>(p); break;
+        }
+    }"""
+    module = module_of(host)
+    kernel = next(k for k in module.kernels() if k.name == "wide")
+    found = {(x.template["W"], x.block[0], x.assumed) for x in infer(kernel, module, started_kernels(module))}
+    assert found == {(256, 64, False), (2048, 256, False)}

@@ -136,10 +136,13 @@ def following(v: Int, n: Int, unknowns: Unknowns) -> dict[int, int]:
 def agree(held: Iterable[tuple[Int, int]], given: Given, recipes: Recipes) -> bool:
     """Whether conditions can be what they are held to be together, as far as limits of numbers tell."""
     conditions = list(held)
+    asked = {s.order for c, _ in conditions for mono in c.terms for s in mono}
+    # What the numbers say of a condition, beside what it is held to be.
+    numbers = {order: n for order, n in given.items() if order not in asked}
     for c, way in conditions:
-        known = value_at(c, given, recipes)
-        if known is not None and bool(known) != bool(way):
-            return False
+        for known in (value_at(c, numbers, recipes), value_at(c, given, recipes)):
+            if known is not None and bool(known) != bool(way):
+                return False
     limits = limits_of(conditions, recipes)
     return all(low <= high for low, high in limits.values()) and fits(given, limits)
 
