@@ -131,8 +131,6 @@ struct mutex { void lock(); void unlock(); };
 template <class T> struct lock_guard { lock_guard(T&); };
 template <class T> struct unique_lock { template <class... A> unique_lock(A&&...); void lock(); void unlock(); };
 template <class I> pair<I, I> minmax_element(I, I);
-template <class T, size_t N> constexpr size_t size(const T (&)[N]) { return N; }
-template <class C> constexpr auto size(const C& c) -> decltype(c.size()) { return c.size(); }
 template <class T> struct atomic { atomic() = default; atomic(T); T load() const; void store(T); operator T() const; T operator++(); T operator=(T); };
 namespace chrono {
 template <class...> struct ratio_ {};
