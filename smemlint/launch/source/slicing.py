@@ -58,6 +58,8 @@ _CALLED = "this()."
 """Before the name of a method that is called on the object that another one runs on."""
 
 
+MOST_HANDED = 6
+"""Functions that hand on what they are given, one to the other, which are looked through."""
 _FILLING = ("push_back", "emplace_back", "push", "emplace", "insert", "resize", "assign")
 """Methods that give elements to a container."""
 _ELEMENTS = ("operator[]", "at", "front", "back")
@@ -599,7 +601,7 @@ def _calls_given(module: Module, f: Function, on_the_way: frozenset[str]) -> boo
             or (
                 isinstance(n.callee, Member) and isinstance(n.callee.base, Name) and n.callee.base.id in given
             )
-            or (f.id not in on_the_way and _hands_on(module, n, given, on_the_way | {f.id}))
+            or (len(on_the_way) < MOST_HANDED and _hands_on(module, n, given, on_the_way | {f.id}))
         )
         for n in nodes_of(f.body)
     )
