@@ -294,8 +294,9 @@ class _Facts:
 
     def may_change(self, logged: Sequence[Entry], groups: Sequence[JoinGroup], gone: Set[int]) -> bool:
         """Return whether another launch may take back that accesses run joined, or not at all: no launch
-        changes what operators prove of an address, and what runs joined, or in place of a load, is proved the
-        same way as that. Other loads keep no load from moving."""
+        changes what operators prove of an address, nor a number that they made of numbers alone; and what
+        runs joined, or in place of a load, is proved the same way as that. Other loads keep no load from
+        moving."""
         fixed = {id(s) for s in self.m.journal.sites.values() if _is_fixed(self.m, s.node)}
         changed = {*gone, *(i for group in groups for i in group.members)}
         events = [(i, e) for i, e in enumerate(logged) if isinstance(e, Event)]
@@ -309,7 +310,7 @@ class _Facts:
         return any(
             i in changed or id(e.site.object) in (plain if e.site.op == "load" else arrays)
             for i, e in events
-            if i not in formed and id(e.site) not in fixed
+            if i not in formed and not _is_number(e.offset) and id(e.site) not in fixed
         )
 
     def by_index(self, s: SiteLog) -> bool:
@@ -442,6 +443,11 @@ class _Facts:
             digest = hash((others - steps[pattern.first]).tobytes()) if others.size else None
             self.elsewhere[pattern] = digest
         return self.elsewhere[pattern]
+
+
+def _is_number(offset: Int) -> bool:
+    """Whether an address is a number that nothing of the launch went into: a literal, a counter."""
+    return offset.form is None and not offset.terms and isinstance(offset.const, int)
 
 
 def _is_fixed(m: Machine, node: Expr | None) -> bool:

@@ -457,6 +457,8 @@ __global__ void k(double2 *q) {
     [
         ("x = s[4 * t] * s[4 * t + 1];", 0),
         ("x = s[4 * t] * s[4 * t + 1] * s[in[t]];", 0),
+        ("for (int i = 0; i < n; i += 2) x += s[i] * s[i + 1];", 0),
+        ("int2 v = {in[t], n}; if (t == 0) p[0] = v;", 0),
         ("s[in[t]] = 1; x = s[4 * t] * s[4 * t + 1];", 1),
         ("x = s[in[t]]; s[4 * t] = 1; s[4 * t + 1] = x;", 1),
     ],
@@ -474,7 +476,8 @@ def test_a_kernel_runs_under_other_numbers_only_where_they_may_keep_accesses_apa
 
     monkeypatch.setattr(kernel, "_elsewhere", other)
     source = (
-        "__global__ void k(float *out, const int *in, int n) { __shared__ float s[512];\n"
+        "__global__ void k(float *out, const int *in, int n) {\n"
+        "__shared__ float s[512]; __shared__ int2 p[8];\n"
         f"int t = threadIdx.x + blockDim.x - n; float x = 0; {body} out[t] = x; }}"
     )
     (module,) = load(source_from_bytes("k.cu", source.encode()))
