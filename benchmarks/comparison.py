@@ -118,15 +118,21 @@ def instances(launch: MeasuredLaunch, report: dict[str, Any]) -> tuple[list[dict
 
 def of_any_block(kernel: dict[str, Any], block: tuple[int, ...]) -> dict[str, Any] | None:
     """The entry of a shape that was tried, with what is told to hold for this block as well; None where
-    nothing is. What depends on the shape stays unresolved."""
+    nothing is. What depends on the shape, or assumes whole warps where this block has none, stays
+    unresolved."""
     tried = tuple(kernel["launch"]["block"])
     rows = tried[0] == block[0] == 32
-    if not any(a.get("any_block") for a in kernel["accesses"]):
+    if not rows and (tried[1:] != (1, 1) or block[1:] != (1, 1)):
         return None
-    if not rows and (tried[1:] != (1, 1) or block[1:] != (1, 1) or block[0] % 32):
+    whole = block[0] % 32 == 0
+
+    def holds(access: dict[str, Any]) -> bool:
+        return bool(access.get("any_block")) and (whole or access["grade"] == "exact")
+
+    if not any(map(holds, kernel["accesses"])):
         return None
     silent = {"wavefronts": None, "grade": "unresolved", "reason": "launch not found"}
-    accesses = [a if a.get("any_block") else a | silent for a in kernel["accesses"]]
+    accesses = [a if holds(a) else a | silent for a in kernel["accesses"]]
     return kernel | {"accesses": accesses, "other_block": True}
 
 

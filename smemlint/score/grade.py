@@ -12,16 +12,18 @@ of a problem."""
 
 
 def grade_of(
-    trace: Trace, access: Access, closed: bool, strided: bool, assumed: bool, *, single: bool = False
+    trace: Trace, access: Access, closed: bool, strided: bool, assumed: bool, *, of_any: bool = False
 ) -> Grade:
     """Exact where both ends agree and nothing was assumed that is not stated beside it.
 
-    Wide accesses with unsure lanes may have a smaller ideal than was counted, unless that is one wavefront.
+    Wide accesses with unsure lanes may have a smaller ideal than was counted, unless that is one wavefront or
+    all lanes load from one address.
     closed: whether the ends agree; strided: whether they are those of a run-time stride; assumed: whether the
-    block shape is a candidate; single: whether no request takes more than one wavefront.
+    block shape is a candidate; of_any: whether each request takes what its bytes ask for, whichever lanes
+    take part.
     """
     unsure = trace.maybe is not None or bool(trace.data)
-    if closed and not (unsure and access.width > WORD and not single):
+    if closed and not (unsure and access.width > WORD and not of_any):
         guessed = any(a.kind not in STATED for a in trace.assumptions)
         return Grade.ASSUMED if assumed or guessed or trace.grade is Grade.ASSUMED else Grade.EXACT
     return Grade.PARAMETRIC if strided else Grade.BOUND

@@ -18,7 +18,7 @@ from smemlint.banks import (
     wavefront_range,
 )
 from smemlint.banks.request import unit_of
-from smemlint.banks.vector import alike, to_first_unit
+from smemlint.banks.vector import alike, one_address, to_first_unit
 from smemlint.records import record
 
 Ints = NDArray[np.int64]
@@ -170,6 +170,9 @@ def _shifted(access: Access, offsets: Ints, maybe: Bools | None) -> tuple[Ints, 
     # Both ends are ways of the same ideal: however few lanes run, a request is never below its own ideal.
     # Fewer lanes of a wide access have a smaller ideal, down to one pass, and may still need every group.
     unsure = (maybe & (offsets >= 0)).any(axis=1)
+    if access.op == "load":
+        # One address takes one wavefront for each 16 lanes, which their bytes ask for as well.
+        unsure &= ~one_address(offsets)
     sparse = np.where(unsure, high * ideal, high)
     return np.maximum(low, ideal), sparse, ideal
 

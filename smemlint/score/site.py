@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.banks import ONE_ROUND, WORD, ideal_of, wavefronts
+from smemlint.banks.vector import one_address
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.records import record
@@ -211,9 +212,12 @@ def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
         most = max(most, high)
     elif low is not None:
         least = min(low, most)
-    single = bool(np.all(cost.high <= 1))
-    grade = grade_of(trace, access, least == most, stride is not None, assumed, single=single)
     known = not trace.data and trace.ends is None
+    least_of_all = cost.high <= 1
+    if known and stride is None and access.op == "load":
+        least_of_all |= one_address(offsets)
+    of_any = bool(least_of_all.all())
+    grade = grade_of(trace, access, least == most, stride is not None, assumed, of_any=of_any)
     worst = _worst(access, offsets, cost, trace.weights) if known else None
     return Conflict(
         site=trace.site,

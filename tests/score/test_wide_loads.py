@@ -32,3 +32,27 @@ def test_wide_loads_of_any_lanes_are_exact_where_one_wavefront_serves_all() -> N
     assert {(a.expression, a.grade) for a in kernel.accesses if a.op == "load"} == {
         ("s[5]", "exact"), ("s[t / 2]", "exact"), ("s[t]", "bound"),
     }  # fmt: skip
+
+
+def test_four_words_of_one_address_are_exact_whichever_lanes_load_them() -> None:
+    """Two wavefronts serve more than 16 lanes, and then the bytes ask for two as well."""
+    rng = random.Random(9)
+    for _ in range(200):
+        lanes = [lane for lane in range(32) if rng.random() < rng.random()] or [7]
+        cost = wavefronts("load", 16, [48 if lane in lanes else None for lane in range(32)])
+        assert cost.wavefronts == cost.ideal == -(-len(lanes) // 16)
+    text = """
+    __global__ void k(float4 *p, const int *n) {
+        __shared__ float4 s[32];
+        int t = threadIdx.x;
+        s[t] = p[t];
+        __syncthreads();
+        if (n[t] > 3) p[t] = s[5];
+        if (n[t] > 5) p[t] = s[t];
+    }
+    void run(float4 *p, int *n) { k<<<1, 32>>>(p, n); }
+    """
+    (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
+    assert {(a.expression, a.grade, a.ways) for a in kernel.accesses if a.op == "load"} == {
+        ("s[5]", "exact", 1.0), ("s[t]", "bound", 4.0),
+    }  # fmt: skip
