@@ -44,6 +44,7 @@ from smemlint.patterns import pattern
 
 LABEL_REFERENCE = 48
 COMPOUND, CASE, DEFAULT, FOR, NULL, DECL_STMT, UNEXPOSED_STMT = 202, 203, 204, 209, 230, 231, 200
+CATCH = 223
 _WAYS_OUT = (Break, Continue, Return, Goto)
 _LABELS = 256
 """Values of a range of cases (`case 1 ... 4`) that are cases of their own; longer ones are unknown."""
@@ -420,8 +421,21 @@ class StatementLowering:
         return Evaluate(self._c.asm.lower(node))
 
     def _try(self, node: Node) -> Stmt:
-        parts = self.statements(k for k in cursors.children(node) if k.kind == COMPOUND)
-        return UnknownStmt("try", tuple(parts), self._c.place(node))
+        """What is tried, and behind it each handler on a condition that nobody knows."""
+        kids = cursors.children(node)
+        handlers = [k for k in kids if k.kind == CATCH]
+        caught: Stmt | None = None
+        for handler in reversed(handlers):
+            threw = UnknownExpr("exception", (), self._c.place(handler))
+            caught = If(threw, self._handler(handler), caught, place=self._c.place(handler))
+        tried = self.statements(k for k in kids if k.kind == COMPOUND)
+        return self.block([*tried, *([caught] if caught is not None else [])])
+
+    def _handler(self, node: Node) -> Stmt:
+        kids = cursors.children(node)
+        exception = [s for k in kids if k.kind == VARIABLE for s in self._c.decls.local(k)]
+        body = self.statements(k for k in kids if k.kind == COMPOUND)
+        return Block((*exception, *body), scope=True)
 
 
 def _semicolons(data: bytes, at: int) -> tuple[int, int] | None:
