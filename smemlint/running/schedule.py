@@ -1,8 +1,9 @@
 """In what order the launches of a file are analysed, and how far: a file has a number of evaluation steps.
 
 Each kernel's first launch comes before any second one, so that a file with many instances is known in all its
-kernels; then the numbers are told apart that these launches pass. Of the further ones those come first that
-cost least: what a kernel has taken, times how often it would have run.
+kernels; then the numbers are told apart that these launches pass. Of the further ones, and of the first ones
+in further configurations of the file, those come first that cost least: what the kernel has taken, times how
+often it would have run.
 """
 
 from __future__ import annotations
@@ -120,7 +121,7 @@ def in_turn(
     analyse, else the code of the reason. until: computing time at which all ends.
     """
     done: dict[int, Sequence[KernelAnalysis]] = {}
-    cost: dict[int, int] = {}
+    cost: dict[Place, int] = {}
     guesses, evaluated = _Guesses(), Evaluated()
     work = 0
 
@@ -140,7 +141,7 @@ def in_turn(
             return known
         steps = min(max(WORK - work, SHARE), Budget().steps)
         analysis = analyse(b, launch, Budget(steps=steps, until=until))
-        cost[id(b.kernel)] = max(cost.get(id(b.kernel), 0), analysis.work)
+        cost[b.kernel.place] = max(cost.get(b.kernel.place, 0), analysis.work)
         work += analysis.work
         evaluated.keep(b.module, analysis)
         return analysis
@@ -166,13 +167,17 @@ def in_turn(
             common = done[id(b)][0]
             done[id(b)] = told_apart(b.launch, common, lambda x: one(b, x), lambda: bool(over()))
 
-    first = [b for b in begun if b.rank == 0]
+    def expected(b: Begun) -> int:
+        return cost.get(b.kernel.place, 0)
+
+    first = _firsts(begun)
     for b in first:
         take(b)
-    for b in sorted(first, key=lambda b: cost.get(id(b.kernel), 0)):
+    for b in sorted(first, key=expected):
         split(b)
-    further = [b for b in begun if b.rank > 0]
-    for b in sorted(further, key=lambda b: (cost.get(id(b.kernel), 0) * b.rank, b.rank)):
+    begins = set(map(id, first))
+    further = [b for b in begun if id(b) not in begins]
+    for b in sorted(further, key=lambda b: (expected(b) * max(b.rank, 1), b.rank)):
         take(b)
         split(b)
     done |= {id(b): [] for b in begun if guesses.is_refuted(b)}
@@ -183,6 +188,15 @@ def in_turn(
             told = with_any_block([done[id(b)][0] for b in tried], partial(family.warp, one))
             done |= {id(b): [analysis] for b, analysis in zip(tried, told, strict=True)}
     return [analysis for b in begun for analysis in done[id(b)]]
+
+
+def _firsts(begun: Sequence[Begun]) -> list[Begun]:
+    """The first launch of each kernel, in the first configuration that has it."""
+    found: dict[Place, Begun] = {}
+    for b in begun:
+        if b.rank == 0:
+            found.setdefault(b.kernel.place, b)
+    return list(found.values())
 
 
 class _Family:

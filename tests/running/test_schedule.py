@@ -91,3 +91,28 @@ def test_an_access_that_only_larger_blocks_have_is_not_lost(tmp_path: Path) -> N
     more = "    if (blockDim.x > 256) s[threadIdx.x % 32 * 32] = 1;\n"
     larger = CONFLICTED.replace("* 64", "").replace("    p[threadIdx.x] =", f"{more}    p[threadIdx.x] =")
     assert shapes(tmp_path, larger + OPEN) == ALL
+
+
+CONFIGURED = """
+template <int N> __global__ void light(float *p) { __shared__ float s[4096]; s[threadIdx.x * N] = p[0]; }
+__global__ void heavy(float *p) {
+    __shared__ float s[1024];
+#ifdef FAST
+    s[threadIdx.x] = 2;
+#endif
+    for (int i = 0; i < 400; i++) s[(threadIdx.x + i * i) % 1024] = p[i];
+}
+void host(float *p) { light<1><<<1, 64>>>(p); light<2><<<1, 64>>>(p); heavy<<<1, 64>>>(p); }
+"""
+
+
+def test_cheap_launches_come_before_a_costly_kernel_in_another_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`heavy` takes 9,200 steps, with FAST once more, and light<2> was left out behind it."""
+    path = tmp_path / "a.cu"
+    path.write_text(CONFIGURED)
+    monkeypatch.setattr(schedule, "WORK", 10_000)
+    kernels = analyse_file(Job(str(path))).kernels
+    seen = {k.template_arguments for k in kernels if k.name == "light" and k.accesses}
+    assert seen == {(("N", "1"),), (("N", "2"),)}
