@@ -11,7 +11,7 @@ from smemlint.evaluate.language.places import field_of
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.functions import Arguments, called, named, number
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value
+from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import LARGEST
 from smemlint.ir import ArrayOf, Call, Construct, Expr, PointerTo, Scalar, StringLiteral
@@ -199,6 +199,18 @@ def _largest_block(m: Machine, e: Call, arguments: Arguments, discarded: bool) -
             m.unknowns.recipes[size.order] = (LARGEST, Int(high), Int(0))
         store(m, values[1], Int(0, INT, {(size,): 1}), None)
     return Other()
+
+
+@named("cuModuleGetFunction")
+def _found_by_name(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """The kernel of a name, as it is written or as the compiler makes it of one without a template."""
+    values = [rvalue(m, a) for a in e.arguments]
+    name = _text(m, e.arguments[2]) if len(values) > 2 else None
+    kernels = [f for f in m.module.functions.values() if f.side == "kernel" and not f.template]
+    meant = [f for f in kernels if name == f.name or (name or "").startswith(f"_Z{len(f.name)}{f.name}")]
+    if m.host and isinstance(values[0], Pointer):
+        store(m, values[0], FunctionValue(meant[0].name, (meant[0],)) if len(meant) == 1 else Other(), None)
+    return Int(0)
 
 
 @named("malloc", "calloc", "std::malloc", "std::calloc")

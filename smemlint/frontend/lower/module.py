@@ -30,9 +30,10 @@ from smemlint.ir.module import overloads_of
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
 
-_MATTERS = re.compile(rb"__global__|__shared__|<<<|cudaLaunch\w*Kernel|cuLaunchKernel")
-_LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel")
-_STARTS = re.compile(rb"__global__|<<<|cudaLaunch\w*Kernel|cuLaunchKernel")
+_CALLS = rb"<<<|cudaLaunch\w*Kernel|cuLaunchKernel|cudaGraph\w*KernelNode"
+_MATTERS = re.compile(rb"__global__|__shared__|" + _CALLS)
+_LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel|cudaGraph\w*KernelNode")
+_STARTS = re.compile(rb"__global__|" + _CALLS)
 """What matters in a file that is read for what it launches."""
 _GROUP = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 """Parentheses, such as those of an attribute."""

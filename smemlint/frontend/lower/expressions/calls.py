@@ -28,7 +28,8 @@ from smemlint.frontend.clang.names import (
     valid,
 )
 from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator, read_value
-from smemlint.frontend.lower.expressions.launchers import handed_on, without_casts
+from smemlint.frontend.lower.expressions.launchers import handed_on
+from smemlint.frontend.lower.expressions.library_launches import LAUNCHERS, library_launch
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.types import LVALUE, POINTER
 from smemlint.ir import (
@@ -53,18 +54,9 @@ from smemlint.ir import (
     TemplateArgument,
     This,
     Type,
-    Unary,
     UnknownExpr,
 )
-from smemlint.ir.expr import uncast
 
-_LAUNCHERS = {
-    "cudaLaunchKernel": False,
-    "cudaLaunchCooperativeKernel": False,
-    "cuLaunchKernel": True,
-    "cudaLaunchKernelEx": True,
-    "cudaLaunchKernelExC": True,
-}
 _REFERENCES = (TYPE_REF, TEMPLATE_REF, NAMESPACE_REF)
 
 
@@ -203,7 +195,7 @@ class CallLowering:
         if cursors.extent(kids[0]).begin != cursors.extent(node).begin:
             return self._unresolved_construct(node, kids)
         callee = self._c.exprs.lower(kids[0])
-        if isinstance(callee, Name) and callee.id == "" and callee.name in _LAUNCHERS:
+        if isinstance(callee, Name) and callee.id == "" and callee.name in LAUNCHERS:
             return self._library_launch(node, callee.name, kids[1:])
         arguments = self._lower_arguments(kids[1:], target)
         place = self._c.place(node)
@@ -431,33 +423,11 @@ class CallLowering:
         return Construct(RecordRef("dim3"), (lowered, *parts), self._c.place(node))
 
     def _library_launch(self, node: Node, name: str, nodes: list[Node]) -> Expr:
-        """`cudaLaunchKernel(function, grid, block, arguments, dynamic, stream)` and its relations."""
-        c = self._c
-        place = c.place(node)
-        lowered = list(c.exprs.lower_all(nodes))
+        """A call of the run-time library or the driver that starts a kernel."""
+        place, lowered = self._c.place(node), self._c.exprs.lower_all(nodes)
         if place is None or not lowered:
             return UnknownExpr("launch", tuple(lowered), place)
-        if not _LAUNCHERS[name] and len(lowered) >= 4:
-            kernel = without_casts(lowered[0])
-            dynamic = lowered[4] if len(lowered) > 4 else None
-            c.found.launches.append(
-                LaunchStmt(kernel, lowered[1], lowered[2], dynamic, (), place, uncast(lowered[3]))
-            )
-        elif name == "cuLaunchKernel" and len(lowered) >= 8:
-            grid = Construct(RecordRef("dim3"), tuple(lowered[1:4]), place)
-            block = Construct(RecordRef("dim3"), tuple(lowered[4:7]), place)
-            array = uncast(lowered[9]) if len(lowered) > 9 else None
-            c.found.launches.append(LaunchStmt(lowered[0], grid, block, lowered[7], (), place, array))
-        elif len(lowered) >= 2:
-            config = _pointee(lowered[0])
-            parts = [
-                Member(config, member, False, place) for member in ("gridDim", "blockDim", "dynamicSmemBytes")
-            ]
-            kernel = without_casts(lowered[1])
-            passed, array = tuple(lowered[2:]), None
-            if name == "cudaLaunchKernelExC":
-                passed, array = (), next(map(uncast, lowered[2:]), None)
-            c.found.launches.append(LaunchStmt(kernel, parts[0], parts[1], parts[2], passed, place, array))
+        self._c.found.launches += library_launch(name, lowered, place)
         return Literal(0, place=place)
 
 
@@ -470,13 +440,6 @@ def converted(operand: Expr, to: Type, place: Place | None) -> Expr:
 def _is_stream(record: Node) -> bool:
     """Is it one of the library's classes that are read from with `>>`?"""
     return cursors.spelling(record) in ("istream", "fstream", "stringstream")
-
-
-def _pointee(expr: Expr) -> Expr:
-    """What `&config` points to."""
-    if isinstance(expr, Unary) and expr.op == "&":
-        return expr.operand
-    return expr if not isinstance(expr, Cast) else _pointee(expr.operand)
 
 
 def _opening(text: str) -> int | None:
