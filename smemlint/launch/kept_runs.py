@@ -11,8 +11,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
+from smemlint.evaluate.language.lifetimes import has_destructors
 from smemlint.evaluate.language.overloads import declared_operators
 from smemlint.evaluate.machine.paths import Choice, Paths
+from smemlint.evaluate.run.copies import copiers
 from smemlint.evaluate.types.layout import packs_of
 from smemlint.ir import Function, Module, Record
 from smemlint.launch.model import Started
@@ -98,8 +100,8 @@ class KeptRuns:
         self._same: dict[tuple[int, int], bool] = {}
         watched: dict[str, Any] = {n: _Watched(n, getattr(module, n), self._log) for n in _TABLES}
         self.module = replace(module, **watched)
-        declared_operators(self.module)  # which only says where it pays to look
-        packs_of(self.module)
+        for where_to_look in (declared_operators, packs_of, has_destructors, copiers):
+            where_to_look(self.module)
         self._log.whole = False
 
     def slicer(self, f: Function, pointing: frozenset[str], real: frozenset[str]) -> SliceLike:

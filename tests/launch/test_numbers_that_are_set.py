@@ -58,11 +58,39 @@ def test_a_number_is_not_known_that_is_set_by(by: str) -> None:
         "int m[2] = {4, 1}; std::swap(m[0], m[1]); n = m[1];",
         "int old = std::exchange(n, 4);",
         "std::vector<int> v{2, 2}; for (auto &x : v) x *= 2; n = v[1];",
+        "int v = 1; v = 4; put(&n, v);",
+        "int v = 1; v = 4; std::swap(n, v);",
+        "int v = 1; v = 4; same(n) = v;",
+        "int *p = &n; int *q = p; *q = 4;",
+        "int *p = &n, **q = &p; **q = 4;",
+        "std::vector<int *> v; v.push_back(&n); *v[0] = 4;",
+        "std::function<void()> f; f = [&] { n = 4; }; f();",
+        "std::function<void(int *, int)> f = put; f(&n, 4);",
+        "auto f = put; f(&n, 4);",
+        "std::pair<int, int> p{1, 2}; std::get<0>(p) = 4; n = p.first;",
+        "Writer w{n}; w.set(4);",
+        "{ Adding a(n); }",
+        "Copied a; Copied b = a; n = b.n;",
+        "Twice t; t.more(); n = t.n;",
+        "auto f = set_all; f(4); n = all;",
+        "Two t; int Two::*p = &Two::b; t.*p = 4; n = t.b;",
     ],
 )
 def test_a_number_that_is_set_through_another_name_is_what_it_is_set_to(sets: str) -> None:
-    head = "#include <functional>\n#include <utility>\n#include <vector>\n"
-    head += "template <class F> void call(F f) { f(4); }\n"
+    head = """#include <functional>
+        #include <utility>
+        #include <vector>
+        template <class F> void call(F f) { f(4); }
+        static void put(int *p, int v) { *p = v; }
+        static int &same(int &x) { return x; }
+        static int all = 1; static void set_all(int v) { all = v; }
+        struct Writer { int &n; void set(int v) const { n = v; } };
+        struct Adding { int &n; Adding(int &x) : n(x) { n *= 2; } ~Adding() { n += 2; } };
+        struct Copied { int n; Copied() : n(2) {} Copied(const Copied &o) : n(o.n * 2) {} };
+        struct Once { int n = 2; void more() { n += 1; } };
+        struct Twice : Once { void more() { Once::more(); Once::more(); } };
+        struct Two { int a = 1, b = 2; };
+        """
     assert widths(f"{head}void go() {{ int n = 1; {sets} k<<<1, 32>>>(n); }}") == [4]
 
 
@@ -80,3 +108,33 @@ def test_a_number_that_is_set_through_another_name_is_what_it_is_set_to(sets: st
 )
 def test_a_number_that_nothing_else_sets_is_known(host: str) -> None:
     assert widths(host) == [4]
+
+
+@pytest.mark.parametrize(
+    "sets",
+    [
+        "Unknown u; u.read(&n);",
+        "std::map<int, int> m; m[1] = n; auto it = m.find(1); it->second = 4; n = m[1];",
+        "std::atomic<int> a{2}; a.fetch_add(2); n = a.load();",
+        "std::apply([&](int x, int y) { n = x + y; }, std::make_pair(1, 3));",
+        "int i = get(); while (i-- > 0) n += 1;",
+        "int i = get(); do n *= 2; while (i >>= 1);",
+        "const char *s = text(); while (*s++) n++;",
+    ],
+)
+def test_a_number_that_is_set_in_a_way_that_is_not_followed_is_not_known(sets: str) -> None:
+    head = """#include <atomic>
+        #include <functional>
+        #include <map>
+        #include <tuple>
+        #include "unknown.h"
+        int get(); const char *text();
+        """
+    assert widths(f"{head}void go() {{ int n = 1; {sets} k<<<1, 32>>>(n); }}") == [None]
+
+
+def test_each_label_of_a_range_of_cases_is_one() -> None:
+    host = """int of(int x) { switch (x) {
+        case 1 ... 3: return 4; case 'a' ... 'c': return 5; default: return 6; } }
+        int main() { k<<<1, 32>>>(of(2)); k<<<1, 64>>>(of('c')); k<<<1, 96>>>(of(4)); }"""
+    assert widths(host) == [4, 5, 6]

@@ -26,7 +26,7 @@ MOST_ELEMENTS = 64
 
 def endings(m: Machine, t: Type) -> tuple[Ending, ...]:
     """Return the destructors that run where an object ends, in order: its own, its members', its bases'."""
-    if m.host or not has_destructors(m.module):
+    if not has_destructors(m.module):
         return ()
     known = m.memo.endings.get(t)
     if known is None:

@@ -94,6 +94,8 @@ def update(
         store(m, p, operand or Other(), e.place)
         return Other()
     m.code_size.touched += 1
+    if m.host and p.object.storage == "local":
+        store(m, p, Other(), e.place)
     if p.object.storage == "shared":
         size = m.types.size_of(t) or 4
         same = p.offset.uniform and address is not None and same_for_all(m, address)

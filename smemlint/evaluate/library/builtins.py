@@ -279,6 +279,7 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     values = [given(m, a) for a in e.arguments]
     if m.host:
         run_handed(m, e, values)
+        host_runtime.forget(m, v.name, values)
     if isinstance(v.self, Pointer) and v.self.object.storage == "shared":
         _shared_object(m, v, v.self, e)
     elif not m.host:

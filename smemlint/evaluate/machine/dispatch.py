@@ -116,7 +116,7 @@ def converted(m: Machine, v: RecordValue | Pointer, t: Type | None) -> Value | N
 def begun(m: Machine, e: Expr) -> Value:
     """What an object begins as that is made of an expression: its value, or what a copy or move constructor
     of the program makes of the object that it names."""
-    return rvalue(m, e) if m.host else _COPIERS[0](m, e)
+    return _COPIERS[0](m, e)
 
 
 def run(m: Machine, s: Stmt) -> None:

@@ -7,7 +7,14 @@ from dataclasses import replace
 from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import constant_of, type_of
 from smemlint.evaluate.language.expression_types import before_member, type_at
-from smemlint.evaluate.language.inlining import MOVES, Reference, forget_given, invoke, run_closure
+from smemlint.evaluate.language.inlining import (
+    MOVES,
+    Reference,
+    forget_given,
+    invoke,
+    named_place,
+    run_closure,
+)
 from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import resolve_arguments, static_member
 from smemlint.evaluate.language.overloads import methods_of
@@ -67,7 +74,7 @@ def _of_type(m: Machine, e: Call, result: Value | Reference) -> Value | Referenc
 
 def call_place(m: Machine, e: Call) -> Pointer | Value:
     """The place that a returned reference names, or the value of the call."""
-    named = _library_place(m, e) if not m.host and isinstance(e.callee, Name) and not e.callee.id else None
+    named = _library_place(m, e) if isinstance(e.callee, Name) and not e.callee.id else None
     if named is not None:
         return named
     result = _of_type(m, e, _call(m, e, True))
@@ -79,7 +86,7 @@ def _library_place(m: Machine, e: Call) -> Pointer | Value | None:
     callee = e.callee
     if not isinstance(callee, Name) or len(e.arguments) != 1:
         return None
-    if callee.name in MOVES or callee.name in FORWARDS:
+    if not m.host and (callee.name in MOVES or callee.name in FORWARDS):
         return lvalue(m, e.arguments[0])
     if callee.name == "std::get":
         return got_place(m, e, resolve_arguments(m, callee.arguments))
@@ -200,6 +207,8 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
         return Reference(element) if element is not None else method(m, v, e, discarded)
     if isinstance(v, Closure):
         return run_closure(m, v, e, want_place)
+    if m.host and not isinstance(v, FunctionValue):  # clang says `n(1)` where a class lacks `n.fetch_add(1)`
+        forget_given(named_place(m, e.callee), ())
     if isinstance(v, Pointer | RecordValue):
         escaped(m, v, "unknown-function", "a call of what is no function here", e)
         return Other()

@@ -40,7 +40,7 @@ MOST_ELEMENTS = 64
 
 
 @by_identity
-def _copiers(module: Module) -> Mapping[str, tuple[Function, ...]]:
+def copiers(module: Module) -> Mapping[str, tuple[Function, ...]]:
     """The constructors with a body that take an object of their own class, by the name of the record."""
     found: dict[str, tuple[Function, ...]] = {}
     for name, record in module.records.items():
@@ -65,7 +65,7 @@ def _has_copiers(m: Machine, t: Type) -> bool:
     found = m.types.record_of(t) if isinstance(t, RecordRef) else None
     if found is None or not isinstance(t, RecordRef):
         return False
-    return found[0].name in _copiers(m.module) or any(_copies(m, ft) for _, ft in _parts(m, t))
+    return found[0].name in copiers(m.module) or any(_copies(m, ft) for _, ft in _parts(m, t))
 
 
 def _parts(m: Machine, t: RecordRef) -> list[tuple[int, Type]]:
@@ -81,7 +81,7 @@ def _parts(m: Machine, t: RecordRef) -> list[tuple[int, Type]]:
 
 def begun_as(m: Machine, e: Expr) -> Value:
     """What an object begins as that is made of an expression."""
-    if not _copiers(m.module):
+    if not copiers(m.module):
         v = rvalue(m, e)
         return _as_its_own(m, v) if isinstance(v, Closure) and isinstance(e, Name | Member) else v
     moved, of = False, e
@@ -143,13 +143,13 @@ def _made_of(m: Machine, p: Pointer, moved: bool, e: Expr) -> Value:
 def copied(m: Machine, p: Pointer, moved: bool) -> Value:
     """The copy of an object, or what one becomes that its value is moved to."""
     return (
-        _copied(m, p, p.pointee, moved) if _copiers(m.module) and _copies(m, p.pointee) else load(m, p, None)
+        _copied(m, p, p.pointee, moved) if copiers(m.module) and _copies(m, p.pointee) else load(m, p, None)
     )
 
 
 def _copied(m: Machine, p: Pointer, t: Type, moved: bool) -> Value:
     found = m.types.record_of(t) if isinstance(t, RecordRef) else None
-    own = _copiers(m.module).get(found[0].name, ()) if found is not None else ()
+    own = copiers(m.module).get(found[0].name, ()) if found is not None else ()
     fitting = _meant(own, moved)
     if fitting and isinstance(t, RecordRef):
         made = construct(m, t, [p], None, of=fitting[:1])

@@ -284,6 +284,7 @@ def assign_value(m: Machine, e: Assign) -> Value:
             return Other(target.pointee)
         else:
             v = rvalue(m, e.value) if first is None else first
+        _forget_led_to(m, e, target)
         if isinstance(target, Pointer):
             same_type = type_of(v) == target.pointee
             v = coerce(m, v, target.pointee)
@@ -291,6 +292,7 @@ def assign_value(m: Machine, e: Assign) -> Value:
             store(m, target, v, _target_place(e), node, e.value)
         return v
     target = lvalue(m, e.target)
+    _forget_led_to(m, e, target)
     if not isinstance(target, Pointer):
         rvalue(m, e.value)
         return target
@@ -301,6 +303,12 @@ def assign_value(m: Machine, e: Assign) -> Value:
     new = coerce(m, operate(m, e.op[:-1], old, value, e.place), target.pointee)
     store(m, target, new, _target_place(e), e.target)
     return new
+
+
+def _forget_led_to(m: Machine, e: Assign, target: Value) -> None:
+    """Of host code, what an assignment to a place that is not followed may have set is not known any more."""
+    if m.host and not isinstance(target, Pointer):
+        m.forget(m.frame.slice.sets.get(id(e), frozenset()))
 
 
 def assigned_place(m: Machine, e: Assign) -> Pointer | Value:

@@ -30,13 +30,13 @@ def data_of(module: Module, f: Function, nodes: Iterable[object]) -> frozenset[s
     they are handed over by address. nodes: of the function's body.
     """
     here = [*f.parameters, *(n.var for n in nodes if isinstance(n, Declare))]
-    found = {v.id for v in here if _is_real(v.type) or _is_real(_pointee(v.type))}
+    found = {v.id for v in here if is_real(v.type) or is_real(_pointee(v.type))}
     return _outside_functions(module).union(found)
 
 
 @by_identity
 def _outside_functions(module: Module) -> frozenset[str]:
-    return frozenset(id for id, v in module.globals.items() if _is_real(_element(v.type)))
+    return frozenset(id for id, v in module.globals.items() if is_real(_element(v.type)))
 
 
 def reads(code: object, data: Set[str]) -> tuple[frozenset[str], frozenset[str]]:
@@ -85,5 +85,6 @@ def _element(t: Type | None) -> Type | None:
     return t
 
 
-def _is_real(t: Type | None) -> bool:
+def is_real(t: Type | None) -> bool:
+    """Whether a type is that of floating-point numbers."""
     return isinstance(t, Scalar) and t.kind == "float"

@@ -13,7 +13,6 @@ from smemlint.ir import (
     Block,
     Break,
     Call,
-    Cast,
     Conditional,
     Construct,
     Continue,
@@ -35,35 +34,38 @@ from smemlint.ir import (
     PointerTo,
     RecordRef,
     Return,
-    Scalar,
     StaticMember,
     Stmt,
     Switch,
-    This,
     Type,
     TypeParam,
     Unary,
     UnknownStmt,
-    Var,
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import names_in, nodes_of, walk
-from smemlint.launch.source.reads import data_of, reads
+from smemlint.launch.source.assignments import (
+    THIS,
+    assigned_in,
+    filled_by,
+    led_by,
+    put_into,
+    root_of,
+    roots_of,
+    stand_ins,
+)
+from smemlint.launch.source.reads import data_of, is_real, reads
 from smemlint.launch.source.receivers import made_to_call, methods_meant
 from smemlint.launch.source.settings import Settings
 
-_THIS = "this"
+_EXCHANGES = ("std::swap", "std::exchange", "swap", "exchange")
 _CALLED = "this()."
 """Before the name of a method that is called on the object that another one runs on."""
 
 
 MOST_HANDED = 6
 """Functions that hand on what they are given, one to the other, which are looked through."""
-_FILLING = ("push_back", "emplace_back", "push", "emplace", "insert", "resize", "assign")
-"""Methods that give elements to a container."""
-_ELEMENTS = ("operator[]", "at", "front", "back")
-"""Methods that name an element of a container."""
 
 
 class HostSlice:
@@ -100,18 +102,35 @@ class HostSlice:
         self.launching |= {v.id for v in lambdas if any(self._launches(n) for n in walk(v.init))}
         self.launching |= self._holders(nodes)
         self.called.clear()
-        self.stand_for = _stand_ins(module, nodes)
+        self.stand_for = stand_ins(module, nodes)
+        self.named = _functions_in(module, nodes)
         self._mark(f.body)
         for n in nodes:
             if isinstance(n, Lambda):
                 self._mark(n.body)
         self.relevant = self._outlives(f, nodes) | self.settings.globals
-        self.members: set[str] = set()
+        self.own = frozenset(t for t in self._sets(f.body) if t.startswith(THIS))
+        """What is set of the object that a method runs on."""
+        self.members = self._leading()
         """Of any object, that what matters here reads."""
         self._seed(nodes)
         self.links = self._links(nodes)
-        self.own = frozenset(t for t in self._sets(f.body) if t.startswith(_THIS))
-        """What is set of the object that a method runs on."""
+        named = ((n, roots_of(n.target)) for n in nodes if isinstance(n, Assign))
+        self.through = {
+            id(n): frozenset(r for r in (*roots, *self._behind(roots)) if not r.startswith(THIS))
+            for n, roots in named
+            if not isinstance(n.target, Name)
+        }
+
+    def _leading(self) -> set[str]:
+        """Members that are references and pointers to numbers or objects, and are set: others see it."""
+        record = self.module.records.get(self.function.record or "")
+        pointers = {
+            f.name
+            for f in (record.fields if record is not None else ())
+            if isinstance(f.type, PointerTo) and not is_real(f.type.to)
+        }
+        return pointers.intersection(part for t in self.own for part in t.split(".")[1:2])
 
     def grow(self, needed: NeededMembers) -> None:
         """Find what matters under the members that are needed so far, and add the members that it reads."""
@@ -133,8 +152,8 @@ class HostSlice:
 
     @property
     def sets(self) -> Mapping[int, frozenset[str]]:
-        """Nothing that is passed over sets what matters."""
-        return {}
+        """By assignment, what may be set by it that names no variable: nothing that is passed over does."""
+        return self.through
 
     def finish(self) -> None:
         self.skippable: set[int] = set()
@@ -150,7 +169,7 @@ class HostSlice:
         `Run run = chosen(type);`."""
         put: list[tuple[str, frozenset[str], bool]] = []
         for n in nodes:
-            held, root = _put(n)
+            held, root = put_into(n)
             if held is not None and root is not None:
                 inside = list(walk(held))
                 runs = any(isinstance(x, Lambda) and any(map(self._launches, walk(x))) for x in inside)
@@ -234,7 +253,7 @@ class HostSlice:
                 launches = launches or below[2]
             for e in _expressions(s):
                 nodes = list(walk(e))
-                assigned |= _assigned(nodes)
+                assigned |= assigned_in(nodes)
                 handed |= self._handed(nodes)
                 assigned |= self._behind(assigned)
                 handed |= self._behind(handed | _called_variables(nodes))
@@ -271,8 +290,8 @@ class HostSlice:
     def _outlives(self, f: Function, nodes: Sequence[object]) -> set[str]:
         """What the caller sees when the function has returned: references, what pointers lead to, members,
         globals, tables of functions."""
-        found, pointers = {_THIS}, set[str]()
-        for p in f.parameters:
+        found, pointers = {THIS}, set[str]()
+        for p in (*f.parameters, *(p for n in nodes if isinstance(n, Lambda) for p in n.parameters)):
             if isinstance(p.type, PointerTo) and (p.type.reference or isinstance(p.type.to, FunctionType)):
                 found.add(p.id)
             elif isinstance(p.type, PointerTo | ArrayOf) and p.id not in self.data:
@@ -285,7 +304,7 @@ class HostSlice:
                 if var is not None and not isinstance(var.type, PointerTo | ArrayOf):
                     found.add(target.id)
             elif target is not None:
-                pointer, element = _led_by(target)
+                pointer, element = led_by(target)
                 found |= {pointer} if pointer in pointers or not element else set()
             elif isinstance(n, Call) and (isinstance(n.callee, Member) or self._callees(n.callee)):
                 found |= pointers.intersection(a.id for a in map(uncast, n.arguments) if isinstance(a, Name))
@@ -315,7 +334,7 @@ class HostSlice:
             if isinstance(n, Declare) and n.var.init is not None:
                 links.append((n.var.id, n.var.init))
             elif isinstance(n, Assign):
-                links.extend((root, n) for root in _roots(n.target))
+                links.extend((root, n) for root in roots_of(n.target))
             elif isinstance(n, If | Loop | Switch):
                 # a condition decides over what is set below it
                 condition = n.value if isinstance(n, Switch) else n.condition
@@ -324,10 +343,13 @@ class HostSlice:
                     links.extend((below, condition) for below in assigned)
                     beside.extend((below, condition) for below in handed)
             elif isinstance(n, Call):
-                filled = _filled(n)
+                filled = filled_by(n)
                 if filled is not None:
                     links.append((filled, n.arguments))
-                beside.extend((given, n) for given in self._handed([n]))
+                known = self._callees(n.callee) or (
+                    isinstance(n.callee, Name) and n.callee.name in _EXCHANGES
+                )
+                (links if known else beside).extend((given, n) for given in self._handed([n]))
         read: dict[int, tuple[frozenset[str], frozenset[str]]] = {}
         for _, value in (*links, *beside):
             if id(value) not in read:
@@ -335,7 +357,7 @@ class HostSlice:
         found = [(target, *read[id(value)]) for target, value in links]
         found += [(target, frozenset(), read[id(value)][1]) for target, value in beside]
         found += [(t, frozenset({v}), frozenset()) for v, meant in self.stand_for.items() for t in meant]
-        initial = [(f"{_THIS}.{name}", *reads(e, self.data)) for name, e in self.function.initialisers]
+        initial = [(f"{THIS}.{name}", *reads(e, self.data)) for name, e in self.function.initialisers]
         return found + initial
 
     def _deciding(self, f: Function, nodes: Sequence[object]) -> set[int]:
@@ -356,7 +378,7 @@ class HostSlice:
             if isinstance(n, Declare) and n.var.init is not None:
                 given.append((n.var.id, n.var.init))
             elif isinstance(n, Assign):
-                given.extend((root, n.value) for root in _roots(n.target))
+                given.extend((root, n.value) for root in roots_of(n.target))
         named = {id(e): names_in(e) for _, e in given}
         grew = True
         while grew:
@@ -409,25 +431,49 @@ class HostSlice:
                 for i, a in enumerate(map(uncast, n.arguments)):
                     copied = callees and all(_copies(f, i) for f in callees)
                     address = isinstance(a, Unary) and a.op == "&"
-                    given = _roots(a)
+                    given = roots_of(a)
                     found.update(x for x in given if address or x in self.stand_for or not copied)
                 callee = n.callee
-                root = _root(callee.base) if isinstance(callee, Member | Index) else None
-                if root == _THIS and isinstance(callee, Member):
-                    root = f"{_CALLED}{callee.name}"
+                base = callee.base if isinstance(callee, Member | Index) else callee
+                if isinstance(base, Call | Construct):
+                    found.update(roots_of(base))
+                root = root_of(base)
+                own = isinstance(callee, StaticMember) and self.function.record is not None
+                if own or (root == THIS and isinstance(callee, Member)):  # `Base::set(n);` as `set(n);`
+                    root = f"{_CALLED}{getattr(callee, 'name', '')}"
                 if root is not None:
                     found.add(root)
         return found
 
     def _callees(self, callee: Expr) -> list[Function]:
         """The project's functions that a call may mean; none when some may be another."""
+        callee = _object_called(callee)
         if not isinstance(callee, Name):
             return []
+        if callee.id in self.named:
+            return self.named[callee.id]
         own = self.module.functions.get(callee.id)
         ids = () if callee.id else self.module.overloaded(callee.name)
         return (
             [own] if own is not None else [f for i in ids if (f := self.module.functions.get(i)) is not None]
         )
+
+
+def _object_called(callee: Expr) -> Expr:
+    """The object of which a call is the operator; any other callee as it is."""
+    return callee.base if isinstance(callee, Member) and callee.name == "operator()" else callee
+
+
+def _functions_in(module: Module, nodes: Sequence[object]) -> dict[str, list[Function]]:
+    """By variable: functions of the project that it is made of, or set to: `auto f = &set;`."""
+    found: dict[str, list[Function]] = {}
+    for n in nodes:
+        held, root = put_into(n)
+        if held is not None and root is not None:
+            names = (module.functions.get(x.id) for x in walk(held) if isinstance(x, Name) and x.id)
+            if functions := [f for f in names if f is not None]:
+                found.setdefault(root, []).extend(functions)
+    return found
 
 
 @by_identity
@@ -442,17 +488,6 @@ def _leaves(s: Stmt) -> bool:
     return isinstance(s, Return | Break) or any(map(_leaves, _parts(s)))
 
 
-def _put(n: object) -> tuple[object, str | None]:
-    """What a declaration, an assignment or a call puts into a variable that is no number, and into which."""
-    if isinstance(n, Declare):
-        return (None if isinstance(n.var.type, Scalar) else n.var.init), n.var.id
-    if isinstance(n, Assign):
-        return n.value, _root(n.target)
-    if isinstance(n, Call) and (filled := _filled(n)) is not None:
-        return n.arguments, filled
-    return None, None
-
-
 def _may_be_called(t: Type) -> bool:
     """Whether a variable may hold a function."""
     holds = isinstance(t, RecordRef) and t.name == "std::function"
@@ -464,12 +499,6 @@ def _called(n: object) -> tuple[str, ...]:
     if not isinstance(n, Call) or not isinstance(n.callee, Name):
         return ()
     return (n.callee.id or n.callee.name.rsplit("::", 1)[-1],)
-
-
-def _filled(n: Call) -> str | None:
-    """The container that a call gives elements to."""
-    callee = n.callee
-    return _root(callee.base) if isinstance(callee, Member) and callee.name in _FILLING else None
 
 
 def names_as_value(code: object, functions: Container[str]) -> bool:
@@ -489,27 +518,6 @@ def named_as_value(code: Iterable[object]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _root(e: Expr) -> str | None:
-    """The variable that an assignment target belongs to, or points from; of the object that a method runs on
-    with the members on the way: `this.grid.x`."""
-    path: list[str] = []
-    while True:
-        if isinstance(e, This):
-            return ".".join((_THIS, *reversed(path)))
-        if isinstance(e, Name):
-            return e.id or None
-        if isinstance(e, Member):
-            path.append(e.name)
-        if isinstance(e, Call) and isinstance(e.callee, Member) and e.callee.name in _ELEMENTS:
-            e = e.callee.base
-        elif isinstance(e, Index | Member):
-            e = e.base
-        elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op in ("*", "&")):
-            e = e.operand
-        else:
-            return None
-
-
 class NeededMembers:
     """Names of the members that launches may depend on, of whatever class; what else a constructor or method
     sets of its object is passed over."""
@@ -517,7 +525,7 @@ class NeededMembers:
     def __init__(self) -> None:
         self.names: set[str] = set()
         self.set_by: dict[str, set[str]] = {}
-        """By the name of a method: what it sets of its object, as tokens of `_root`."""
+        """By the name of a method: what it sets of its object, as tokens of `root_of`."""
 
     def add(self, names: set[str]) -> None:
         self.names |= names
@@ -548,26 +556,6 @@ def settle(slices: Sequence[HostSlice]) -> NeededMembers:
         for s in slices:
             s.grow(needed)
     return needed
-
-
-def _led_by(target: Expr) -> tuple[str, bool]:
-    """The variable that leads to what is set, '' where none does; and whether that is one of many elements:
-    `p[i] = 0`, where `*p = 0` and `p->x.y = 0` set all that is meant."""
-    element, leads = False, False
-    e = target
-    while not isinstance(e, Name):
-        if isinstance(e, Member):
-            leads = leads or e.arrow
-            e = e.base
-        elif isinstance(e, Index):
-            element = leads = True
-            e = e.base
-        elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op == "*"):
-            leads = leads or not isinstance(e, Cast)
-            e = e.operand
-        else:
-            return "", False
-    return (e.id if leads else ""), element
 
 
 def _callable(t: Type) -> bool:
@@ -614,78 +602,6 @@ def _copies(f: Function, at: int) -> bool:
 
 def _called_variables(nodes: Sequence[object]) -> set[str]:
     return {n.callee.id for n in nodes if isinstance(n, Call) and isinstance(n.callee, Name)}
-
-
-def _refers(module: Module, record: str) -> bool:
-    """Whether an object of a class of the project refers to others."""
-    found = module.records.get(record)
-    return found is not None and any(isinstance(f.type, PointerTo) for f in found.fields)
-
-
-def _stand_ins(module: Module, nodes: Sequence[object]) -> dict[str, set[str]]:
-    """By variable: others that are set where it is (`int &r = n;`), or what it points to (`int *p = &n;`), or
-    that are set where it is called or its methods are (`auto set = [&] { n = 2; };`, `Writer w{n};`)."""
-    found: dict[str, set[str]] = {}
-    for n in nodes:
-        if isinstance(n, Assign):
-            root = _root(n.target)
-            meant = _pointed_to(n.value) if root is not None and n.op == "=" else set[str]()
-        elif isinstance(n, Declare) and n.var.init is not None:
-            root, meant = n.var.id, _meant_by(module, n.var, n.var.init)
-        else:
-            continue
-        if root is not None and meant - {root}:
-            found.setdefault(root, set()).update(meant - {root})
-    for _ in range(4):  # references to references
-        for meant in found.values():
-            meant |= set[str]().union(*(found.get(x, ()) for x in meant))
-    return found
-
-
-def _meant_by(module: Module, var: Var, init: Expr) -> set[str]:
-    """What a variable stands for by what it is made of."""
-    inside = list(walk(init))
-    meant = set[str]()
-    if isinstance(var.type, PointerTo) and var.type.reference:
-        meant.update(_roots(init))
-    elif isinstance(init, Call) and isinstance(init.callee, Member):  # `auto it = v.begin();`
-        meant.update(() if isinstance(var.type, Scalar) else _roots(init.callee.base))
-    elif isinstance(var.type, PointerTo | ArrayOf | OpaqueType):
-        meant |= _pointed_to(init)
-    if any(isinstance(x, Lambda) for x in inside):
-        meant |= _assigned(inside)
-    elif isinstance(var.type, RecordRef) and _refers(module, var.type.name):
-        meant |= {x.id for x in inside if isinstance(x, Name)}
-    return meant
-
-
-def _pointed_to(value: Expr) -> set[str]:
-    """The variables whose address a value holds: `&n`, `odd ? &a : &b`, `{&a, &b}`, or that of a pointer."""
-    if isinstance(uncast(value), Name):
-        return set(_roots(value))
-    addresses = (n.operand for n in walk(value) if isinstance(n, Unary) and n.op == "&")
-    return {root for e in addresses for root in _roots(e)}
-
-
-def _assigned(nodes: Sequence[object]) -> set[str]:
-    found: set[str] = set()
-    for n in nodes:
-        if isinstance(n, Assign):
-            found.update(_roots(n.target))
-        elif isinstance(n, Unary) and n.op in STEPS:
-            found.update(_roots(n.operand))
-        elif isinstance(n, Call) and (filled := _filled(n)) is not None:
-            found.add(filled)
-    return found
-
-
-def _roots(e: Expr) -> tuple[str, ...]:
-    """The variables that an assignment target may belong to: of `(odd ? a : b) = 1` either."""
-    e = uncast(e)
-    if isinstance(e, Conditional):
-        return *_roots(e.then), *_roots(e.otherwise)
-    root = _root(e)
-    return () if root is None else (root,)
 
 
 def _parts(s: Stmt) -> tuple[Stmt, ...]:

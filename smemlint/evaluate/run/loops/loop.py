@@ -315,7 +315,10 @@ def _meet(m: Machine, exits: Exits, way: Way) -> None:
     """Join the ways out. way: what was known before they parted."""
     if exits.end.ways or some(exits.end.kept):
         m.context.way = way
+    # What the first rounds set is no more likely than what those set that one stood for.
+    defaults, m.context.defaults = m.context.defaults, m.context.defaults and not exits.since
     meet(m, exits.end)
+    m.context.defaults = defaults
 
 
 def _separate(m: Machine, before: Work) -> None:

@@ -1,0 +1,191 @@
+"""Which variables host code sets: those that assignments name, and what references, pointers, lambdas and
+objects stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from smemlint.ir import (
+    STEPS,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Construct,
+    Declare,
+    Expr,
+    Index,
+    Lambda,
+    Member,
+    Module,
+    Name,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    This,
+    Unary,
+    Var,
+)
+from smemlint.ir.expr import uncast
+from smemlint.ir.walk import walk
+
+THIS = "this"
+"""The object that a method runs on, as `root_of` names it."""
+_FILLING = ("push_back", "emplace_back", "push", "emplace", "insert", "resize", "assign")
+"""Methods that give elements to a container."""
+
+
+def put_into(n: object) -> tuple[object, str | None]:
+    """What a declaration, an assignment or a call puts into a variable that is no number, and into which."""
+    if isinstance(n, Declare):
+        return (None if isinstance(n.var.type, Scalar) else n.var.init), n.var.id
+    if isinstance(n, Assign):
+        return n.value, root_of(n.target)
+    if isinstance(n, Call) and (filled := filled_by(n)) is not None:
+        return n.arguments, filled
+    return None, None
+
+
+def filled_by(n: Call) -> str | None:
+    """The container that a call gives elements to."""
+    callee = n.callee
+    return root_of(callee.base) if isinstance(callee, Member) and callee.name in _FILLING else None
+
+
+def root_of(e: Expr) -> str | None:
+    """The variable that an assignment target belongs to, or points from; of the object that a method runs on
+    with the members on the way: `this.grid.x`."""
+    path: list[str] = []
+    while True:
+        if isinstance(e, This):
+            return ".".join((THIS, *reversed(path)))
+        if isinstance(e, Name):
+            return e.id or None
+        if isinstance(e, Member):
+            path.append(e.name)
+        if isinstance(e, Call) and isinstance(e.callee, Member):
+            e = e.callee.base
+        elif isinstance(e, Index | Member):
+            e = e.base
+        elif isinstance(e, Binary) and e.op == ".*":
+            e = e.left
+        elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op in ("*", "&")):
+            e = e.operand
+        else:
+            return None
+
+
+def led_by(target: Expr) -> tuple[str, bool]:
+    """The variable that leads to what is set, '' where none does; and whether that is one of many elements:
+    `p[i] = 0`, where `*p = 0` and `p->x.y = 0` set all that is meant."""
+    element, leads = False, False
+    e = target
+    while not isinstance(e, Name):
+        if isinstance(e, Member):
+            leads = leads or e.arrow
+            e = e.base
+        elif isinstance(e, Index):
+            element = leads = True
+            e = e.base
+        elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op == "*"):
+            leads = leads or not isinstance(e, Cast)
+            e = e.operand
+        else:
+            return "", False
+    return (e.id if leads else ""), element
+
+
+def _refers(module: Module, record: str) -> bool:
+    """Whether an object of a class of the project refers to others."""
+    found = module.records.get(record)
+    return found is not None and any(isinstance(f.type, PointerTo) for f in found.fields)
+
+
+def stand_ins(module: Module, nodes: Sequence[object]) -> dict[str, set[str]]:
+    """By variable: others that are set where it is (`int &r = n;`), or what it points to (`int *p = &n;`), or
+    that are set where it is called or its methods are (`auto set = [&] { n = 2; };`, `Writer w{n};`)."""
+    found: dict[str, set[str]] = {}
+    pointers = {n.var.id for n in nodes if isinstance(n, Declare) and isinstance(n.var.type, PointerTo)}
+    for n in nodes:
+        if isinstance(n, Assign):
+            root = root_of(n.target)
+            meant = _put_in(n.value, root in pointers) if n.op == "=" else set[str]()
+        elif isinstance(n, Call) and (root := filled_by(n)) is not None:
+            meant = set[str]().union(*(_put_in(a) for a in n.arguments))
+        elif isinstance(n, Declare) and n.var.init is not None:
+            root, meant = n.var.id, _meant_by(module, n.var, n.var.init)
+        else:
+            continue
+        if root is not None and meant - {root}:
+            found.setdefault(root, set()).update(meant - {root})
+    for _ in range(4):  # references to references
+        for meant in found.values():
+            meant |= set[str]().union(*(found.get(x, ()) for x in meant))
+    return found
+
+
+def _meant_by(module: Module, var: Var, init: Expr) -> set[str]:
+    """What a variable stands for by what it is made of."""
+    inside = list(walk(init))
+    meant = set[str]()
+    if isinstance(var.type, PointerTo) and var.type.reference:
+        meant.update(roots_of(init))
+    else:
+        meant |= _pointed_to(init) if isinstance(var.type, PointerTo) else _addresses(init)
+        if not isinstance(var.type, Scalar):  # `auto it = v.begin() + 1;`
+            methods = (x.callee for x in inside if isinstance(x, Call) and isinstance(x.callee, Member))
+            meant |= {root for method in methods for root in roots_of(method.base)}
+    if any(isinstance(x, Lambda) for x in inside):
+        meant |= assigned_in(inside) | _captured(inside)
+    elif isinstance(var.type, RecordRef) and _refers(module, var.type.name):
+        meant |= {x.id for x in inside if isinstance(x, Name)}
+    return meant
+
+
+def _captured(nodes: Sequence[object]) -> set[str]:
+    """What lambdas refer to by names of their own: `[&r = n]`."""
+    made = (v for x in nodes if isinstance(x, Lambda) for v in x.captures if isinstance(v.type, PointerTo))
+    return {root for v in made if v.init is not None for root in (*roots_of(v.init), *_addresses(v.init))}
+
+
+def _put_in(value: Expr, pointer: bool = False) -> set[str]:
+    """What a variable stands for behind the assignment of a value. pointer: whether it is one."""
+    inside = list(walk(value))
+    meant = _pointed_to(value) if pointer else _addresses(value)
+    return meant | assigned_in(inside) if any(isinstance(x, Lambda) for x in inside) else meant
+
+
+def _pointed_to(value: Expr) -> set[str]:
+    """The variables whose address a value holds: `&n`, `odd ? &a : &b`, `{&a, &b}`, or that of a pointer."""
+    return set(roots_of(value)) if isinstance(uncast(value), Name) else _addresses(value)
+
+
+def _addresses(value: Expr) -> set[str]:
+    """The variables whose address is taken somewhere in an expression."""
+    taken = (n.operand for n in walk(value) if isinstance(n, Unary) and n.op == "&")
+    return {root for e in taken for root in roots_of(e)}
+
+
+def assigned_in(nodes: Sequence[object]) -> set[str]:
+    found: set[str] = set()
+    for n in nodes:
+        if isinstance(n, Assign):
+            found.update(roots_of(n.target))
+        elif isinstance(n, Unary) and n.op in STEPS:
+            found.update(roots_of(n.operand))
+        elif isinstance(n, Call) and (filled := filled_by(n)) is not None:
+            found.add(filled)
+    return found
+
+
+def roots_of(e: Expr) -> tuple[str, ...]:
+    """The variables that an assignment target may belong to: either of `(odd ? a : b) = 1`, all of
+    `first(a, b) = 1`."""
+    e = uncast(e)
+    if isinstance(e, Conditional):
+        return *roots_of(e.then), *roots_of(e.otherwise)
+    if isinstance(e, Construct) or (isinstance(e, Call) and isinstance(e.callee, Name)):
+        return tuple(root for a in e.arguments for root in roots_of(a))
+    root = root_of(e)
+    return () if root is None else (root,)
