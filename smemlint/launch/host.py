@@ -114,6 +114,7 @@ def started_kernels(
         if found:
             break
     shaped = {site(s) for s in found if s.shaped}
+    real = {key(s) for s in found}
     every = _every_launch(module, launching, kernels)
     reached: set[str] = set()
     before = {f.id for f in roots}
@@ -147,7 +148,7 @@ def started_kernels(
         templates = [f for f in launching.values() if f.template]
         found += left_over(module, templates, _written_instances(module, templates, called=True), found)
     full = [s for s in found if s.shaped]
-    return tuple(s for s in found if s.shaped or s.guessed or not _told_by(s, full))
+    return tuple(s for s in found if s.shaped or s.guessed or key(s) in real or not _told_by(s, full))
 
 
 def _starters(

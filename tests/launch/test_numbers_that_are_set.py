@@ -60,7 +60,9 @@ def test_a_number_is_not_known_that_is_set_by(by: str) -> None:
         "std::vector<int> v{2, 2}; for (auto &x : v) x *= 2; n = v[1];",
         "int v = 1; v = 4; put(&n, v);",
         "int v = 1; v = 4; std::swap(n, v);",
+        "std::vector<int> v{1}, w{4}; std::swap(v, w); n = v[0];",
         "int v = 1; v = 4; same(n) = v;",
+        "Held *p = (Held *)malloc(sizeof(Held)); p->a = 4; cudaMalloc(&p->at, 9); n = p->a;",
         "int *p = &n; int *q = p; *q = 4;",
         "int *p = &n, **q = &p; **q = 4;",
         "std::vector<int *> v; v.push_back(&n); *v[0] = 4;",
@@ -90,6 +92,7 @@ def test_a_number_that_is_set_through_another_name_is_what_it_is_set_to(sets: st
         struct Once { int n = 2; void more() { n += 1; } };
         struct Twice : Once { void more() { Once::more(); Once::more(); } };
         struct Two { int a = 1, b = 2; };
+        struct Held { int a; float *at; };
         """
     assert widths(f"{head}void go() {{ int n = 1; {sets} k<<<1, 32>>>(n); }}") == [4]
 
@@ -138,3 +141,18 @@ def test_each_label_of_a_range_of_cases_is_one() -> None:
         case 1 ... 3: return 4; case 'a' ... 'c': return 5; default: return 6; } }
         int main() { k<<<1, 32>>>(of(2)); k<<<1, 64>>>(of('c')); k<<<1, 96>>>(of(4)); }"""
     assert widths(host) == [4, 5, 6]
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        ("32 - __builtin_clz(200)", 8),
+        ("__builtin_ctz(40) + __builtin_ffs(40)", 7),
+        ("__builtin_popcountll(0xF0000000Full) + __builtin_clzl(1)", 71),
+        ("std::bit_ceil(100u)", 128),
+        ("std::bit_floor(100u) + std::bit_width(100u)", 71),
+        ("std::popcount(0xF0u)", 4),
+    ],
+)
+def test_what_compilers_know_of_bits_is_computed(number: str, value: int) -> None:
+    assert widths(f"#include <bit>\nint main() {{ k<<<1, 32>>>({number}); }}") == [value]

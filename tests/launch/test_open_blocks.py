@@ -285,3 +285,10 @@ def test_no_shape_above_a_check_is_tried() -> None:
     tried = shapes("void go(int n) { int t = n > 512 ? 512 : n; if (n < 64) sum<<<1, t>>>(0, 0); }")
     assert tried
     assert max(x for x, _, _ in tried) < 64
+
+
+def test_one_place_that_starts_a_known_block_and_an_unknown_one_is_named() -> None:
+    main = """void go(int n) { sum<<<1, n>>>(0, 0); }
+        int main() { go(64); go(get()); }"""
+    (told,) = launches(main)
+    assert (told.block, told.assumed, told.beside) == ((64, 1, 1), False, ("a.cu:8",))

@@ -45,6 +45,7 @@ _ATTRIBUTES = {
 }
 """The same by cudaDeviceAttr."""
 EXITS = ("exit", "_exit", "_Exit", "abort", "quick_exit")
+_MEMORY = "memory"
 _WORD = "word of the command line"
 _READS_ONLY = ("cudaMemcpy", "cudaMemset", "cudaLaunch", "MPI_Init")
 
@@ -70,7 +71,8 @@ def forget(m: Machine, name: str, values: Sequence[Value]) -> None:
             size = None
         if isinstance(o.type, ArrayOf):
             size = None  # `fill(numbers, 3)`: the elements behind as well
-        whole = size is None or at is None or size >= (m.types.size_of(o.type) or 0)
+        room = None if o.id == _MEMORY else m.types.size_of(o.type) or 0
+        whole = size is None or at is None or (room is not None and size >= room)
         o.cells = {} if whole else {k: x for k, x in o.cells.items() if not at <= k < at + size}  # type: ignore[operator]
         o.havoc = o.uniform = True
 
@@ -220,5 +222,5 @@ def _allocated(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Va
         rvalue(m, a)
     if not m.host:
         return Other()
-    o = Object("memory", "memory", CHAR, "local", uniform=True, havoc=True)
+    o = Object(_MEMORY, _MEMORY, CHAR, "local", uniform=True, havoc=True)
     return Pointer(o, Int(0), CHAR)

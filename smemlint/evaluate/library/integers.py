@@ -141,6 +141,29 @@ _TABLE: dict[str, IntegerFunction] = {
 }
 
 
+_TABLE |= {
+    f"__builtin_{name}{width}": IntegerFunction(f, (ULONG if width else UINT,), INT, 0, 64 if width else 32)
+    for width in ("", "l", "ll")
+    for name, f in {
+        "clz": _TABLE["__clzll" if width else "__clz"].compute,
+        "ctz": lambda x: (x & -x).bit_length() - 1,
+        "ffs": _TABLE["__ffs"].compute,
+        "popcount": _TABLE["__popc"].compute,
+    }.items()
+}
+"""What the compilers of host code have of them."""
+_TABLE |= {
+    f"std::{name}": IntegerFunction(f, (ULONG,), result, 0)
+    for name, f, result in (
+        ("popcount", _TABLE["__popc"].compute, INT),
+        ("bit_width", lambda x: x.bit_length(), INT),
+        ("bit_ceil", lambda x: 1 << max(x - 1, 0).bit_length(), ULONG),
+        ("bit_floor", lambda x: 1 << x.bit_length() >> 1, ULONG),
+    )
+}
+"""Those of unsigned numbers of any width."""
+
+
 def named_function(name: str) -> tuple[str, IntegerFunction]:
     """CUDA's function of that name, which some PTX instruction is."""
     return name, _TABLE[name]

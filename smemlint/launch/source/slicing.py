@@ -4,6 +4,7 @@ over."""
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import cached_property
 
 from smemlint.evaluate.library.host_checks import checked, ends
 from smemlint.ir import (
@@ -91,7 +92,6 @@ class HostSlice:
         self.launching = launching
         self.module = module
         self.settings = settings
-        self.given = {p.id for p in f.parameters if _callable(p.type)}
         self.keeps: dict[int, bool] = {}
         self.called: dict[int, bool] = {}
         self.below: dict[int, tuple[set[str], set[str], bool]] = {}
@@ -115,12 +115,6 @@ class HostSlice:
         """Of any object, that what matters here reads."""
         self._seed(nodes)
         self.links = self._links(nodes)
-        named = ((n, roots_of(n.target)) for n in nodes if isinstance(n, Assign))
-        self.through = {
-            id(n): frozenset(r for r in (*roots, *self._behind(roots)) if not r.startswith(THIS))
-            for n, roots in named
-            if not isinstance(n.target, Name)
-        }
 
     def _leading(self) -> set[str]:
         """Members that are references and pointers to numbers or objects, and are set: others see it."""
@@ -150,10 +144,15 @@ class HostSlice:
         """Host code is never run for what it accesses."""
         return self.skippable
 
-    @property
+    @cached_property
     def sets(self) -> Mapping[int, frozenset[str]]:
         """By assignment, what may be set by it that names no variable: nothing that is passed over does."""
-        return self.through
+        nodes = (n for n in nodes_of(self.function.body) if isinstance(n, Assign))
+        named = ((n, roots_of(n.target)) for n in nodes if not isinstance(n.target, Name))
+        return {
+            id(n): frozenset(r for r in (*roots, *self._behind(roots)) if not r.startswith(THIS))
+            for n, roots in named
+        }
 
     def finish(self) -> None:
         self.skippable: set[int] = set()
@@ -210,7 +209,8 @@ class HostSlice:
             return False
         callee = n.callee.base if isinstance(n.callee, Member) else n.callee
         callee = callee.operand if isinstance(callee, Unary) else callee
-        if isinstance(callee, Name) and callee.id in self.given and not self._is_method(n.callee):
+        given = (p for p in self.function.parameters if _callable(p.type))
+        if isinstance(callee, Name) and not self._is_method(n.callee) and callee.id in {p.id for p in given}:
             return True
         if self.given and _hands_on(self.module, n, self.given, frozenset((self.function.id,))):
             return True

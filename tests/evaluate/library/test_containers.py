@@ -90,7 +90,6 @@ def test_a_loop_fills_in_elements(loop: str) -> None:
         "unknown(n.data(), 2);",
         "n.erase(n.begin());",
         "n.insert(n.begin(), 32);",
-        "std::swap(n, m);",
         "n.swap(m);",
         "n[rand()] = 32;",
         "if (rand()) n.push_back(32);",
