@@ -209,10 +209,10 @@ class HostSlice:
             return False
         callee = n.callee.base if isinstance(n.callee, Member) else n.callee
         callee = callee.operand if isinstance(callee, Unary) else callee
-        given = (p for p in self.function.parameters if _callable(p.type))
-        if isinstance(callee, Name) and not self._is_method(n.callee) and callee.id in {p.id for p in given}:
+        given = {p.id for p in self.function.parameters if _callable(p.type)}
+        if isinstance(callee, Name) and callee.id in given and not self._is_method(n.callee):
             return True
-        if self.given and _hands_on(self.module, n, self.given, frozenset((self.function.id,))):
+        if given and _hands_on(self.module, n, given, frozenset((self.function.id,))):
             return True
         if not self.launching.isdisjoint(made_to_call(self.module, n)):
             return True
