@@ -31,7 +31,6 @@ from smemlint.evaluate.values.number import (
     gcd_of,
     in_words,
     lanes_equal,
-    multiple_of,
     multiply,
     subtract,
 )
@@ -146,8 +145,8 @@ def _in_steps(op: str, d: Int, unknowns: Unknowns) -> Int:
     if op in ("==", "!=") or isinstance(d.const, int) or not Int(0, d.type, d.terms).uniform:
         return d
     step = 0
-    for mono, c in d.terms.items():
-        step = gcd(step, gcd_of(c) * multiple_of(mono))
+    for c in d.terms.values():  # not what an iteration is a multiple of: copies of a loop are alike or open
+        step = gcd(step, gcd_of(c))
     least = 1 if op in ("<=", ">") else 0  # d <= 0 where d - 1 < 0
     part = collapse((d.const - least) // step) if step > 1 else d.const
     steps = exact_quotient(Int(0, d.type, d.terms), step, unknowns) if isinstance(part, int) else None
