@@ -66,3 +66,18 @@ def test_a_jump_back_repeats_what_is_set() -> None:
 
 def test_the_shape_is_computed_before_the_arguments() -> None:
     assert told("int main() { int n = 1; k<<<n++, 64>>>(n); }") == [(64, 2)]
+
+
+@pytest.mark.parametrize("host", ["init(); k<<<1, 32>>>(2, p);", "run();", "init(); run();"])
+def test_memory_that_is_null_until_it_is_asked_for_is_not_told_as_null(host: str) -> None:
+    kernel = (
+        "__global__ void k(int w, float *p) { __shared__ float s[4096]; if (p) s[threadIdx.x * w] = 0; }\n"
+    )
+    before = """static float *p = nullptr; static int *all[4] = {0};
+        void init() { cudaMalloc(&p, 99); cudaMalloc(&all[1], 99); }
+        void run() { k<<<1, 32>>>(2, p); k<<<1, 32>>>(2, (float *)all[1]); }"""
+    text = f"{kernel}{before} void go() {{ {host} }}"
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (kernel_,) = module.kernels()
+    told_ = infer(kernel_, module, started_kernels(module))
+    assert told_ and not any("p" in x.arguments or any("p" in v for v in x.variants) for x in told_)

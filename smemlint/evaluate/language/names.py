@@ -38,6 +38,7 @@ from smemlint.ir import (
     Var,
     VariableTemplate,
 )
+from smemlint.ir.expr import uncast
 from smemlint.ir.types import BOOL, element_type
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
@@ -94,8 +95,8 @@ def declare_global(m: Machine, var: Var) -> Object:
     t = m.resolve(var.type)
     shared = var.storage in SHARED
     constant = var.storage == "constant" or (var.const and var.init is not None)
-    kinds = Scalar | RecordRef | FunctionType | PointerTo
-    followed = constant or (m.host and isinstance(element_type(t), kinds))
+    held = Scalar | RecordRef | FunctionType
+    followed = constant or (m.host and (isinstance(element_type(t), held) or _leads_to_numbers(t, var)))
     storage = "shared" if shared else "local" if followed else "global"
     o = Object(var.id, var.name, t, storage, var, volatile=var.volatile)
     m.memory.globals[var.id] = o
@@ -113,6 +114,14 @@ def declare_global(m: Machine, var: Var) -> Object:
         o.cells[0] = Int(0, t)
     o.uniform = True
     return o
+
+
+def _leads_to_numbers(t: Type, var: Var) -> bool:
+    """Whether a pointer of the program begins at something (`Config *now = &usual;`). What begins as null is
+    memory that is asked for before it is used."""
+    to = t.to if isinstance(t, PointerTo) else None
+    known = isinstance(to, RecordRef) or (isinstance(to, Scalar) and to.kind in ("int", "uint"))
+    return known and var.init is not None and not isinstance(uncast(var.init), Literal)
 
 
 def leave_members_to_others(m: Machine, o: Object) -> None:
