@@ -45,7 +45,7 @@ EXACT = {
     "idioms": 29,
     "everyday": 65,
     "leaving": 25,
-    "halves": 33,
+    "halves": 32,
     "aliases": 40,
     "hashes": 30,
     "modern": 37,
