@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate import Grade, evaluate
+from smemlint.evaluate import Grade, KernelTrace, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.source import source_from_bytes
 
 
-def grades(body: str) -> set[Grade]:
-    """Grades of the loads on s in a kernel of two warps."""
+def evaluated(body: str) -> KernelTrace:
+    """What a kernel of two warps does."""
     source = (
         "__global__ void k(float *in, float *out, int n) {\n"
         "__shared__ float s[256]; int t = threadIdx.x; s[t] = in[t]; __syncthreads(); float x = 0;\n"
         f"{body}\n__syncthreads(); out[t] = x; }}"
     )
     (module,) = load(source_from_bytes("k.cu", source.encode()))
-    trace = evaluate(module, module.kernels()[0], Launch((64, 1, 1)))
-    return {t.grade for t in trace.traces if t.site.op == "load"}
+    return evaluate(module, module.kernels()[0], Launch((64, 1, 1)))
+
+
+def grades(body: str) -> set[Grade]:
+    """Grades of its loads on s."""
+    return {t.grade for t in evaluated(body).traces if t.site.op == "load"}
 
 
 def test_a_counter_that_some_lanes_left_unset_counts_in_the_others() -> None:
@@ -36,3 +40,16 @@ def test_a_counter_that_some_lanes_left_unset_counts_in_the_others() -> None:
 def test_a_number_from_memory_in_other_lanes_does_not_blur_the_address() -> None:
     assert grades("int i = in[t]; if (t < 16) { i = 2 * t; x = s[i]; }") == {Grade.EXACT}
     assert grades("int i = in[t]; if (t < 16) i = 2 * t; if (t < 20) x = s[i];") == {Grade.BOUND}
+
+
+def test_an_assignment_to_itself_in_some_lanes_proves_nothing_of_the_others() -> None:
+    body = "for (int k = 0; k < 4; k++) { x += s[i]; if (t % 3 == 1) { i = i; continue; } i += 4; }"
+    (load,) = (t for t in evaluated(f"int i = t; {body}").traces if t.site.op == "load")
+    assert load.weights.sum() == 4 * 2  # in each round of each warp lanes load what they did not load before
+
+
+def test_a_continue_that_nobody_can_decide_leaves_the_number_of_rounds_as_it_is() -> None:
+    body = "for (float *p = s + t; p < s + 139; p += 33) { x += *p; if (n == 3) continue; x *= 2; }"
+    (load,) = (t for t in evaluated(body).traces if t.site.op == "load")
+    rounds = [max(len(range(t, 139, 33)) for t in range(first, first + 32)) for first in (0, 32)]
+    assert load.weights.sum() == sum(rounds)

@@ -386,8 +386,11 @@ def _set(m: Machine, o: Object, at: int, v: Value) -> None:
         # Other lanes keep what is not followed.
         reason = Unresolved("untracked-local", f"`{o.name}` has a value that is not followed")
         old = m.unknown(v.type, o.name, uniform=o.uniform, reason=reason)
-    if old is None or m.may is m.threads.present or same(old, v):
+    if old is None or m.may is m.threads.present:
         cells[at] = v
+        return
+    if same(old, v):  # what was read here may prove nothing of other lanes
+        cells[at] = old.typed(v.type) if isinstance(old, Int) and isinstance(v, Int) else old
         return
     new = masked(m, v, old)
     cells[at] = new.typed(v.type) if isinstance(new, Int) and isinstance(v, Int) else new
@@ -422,7 +425,7 @@ def masked(m: Machine, new: Value, old: Value) -> Value:
 def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
     """c ? new : old for a 0/1 value c of any kind."""
     if same(new, old):
-        return new
+        return _of_both(new, old)
     if m.host and not c.known and isinstance(new, Int) and isinstance(old, Int):
         between = limited(c, new, old, m.unknowns)
         if between is not None:
@@ -466,6 +469,13 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
     uniform = isinstance(new, Other) and isinstance(old, Other) and new.uniform and old.uniform and c.uniform
     leads = next((v.leads for v in (new, old) if isinstance(v, Other) and v.leads is not None), None)
     return Other(getattr(new, "type", None), uniform, leads=leads)
+
+
+def _of_both(new: Value, old: Value) -> Value:
+    """One value that two ways lead to, each of which may prove another thing of it."""
+    if not isinstance(new, Int) or not isinstance(old, Int) or new.form == old.form:
+        return new
+    return Int(new.const, new.type, new.terms)
 
 
 def _null_like(p: Pointer) -> Pointer:

@@ -131,6 +131,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         few = 1 if alike and trips >= 3 and not whole else 8
         spent = m.effort.steps - began > few * m.effort.budget.loop_steps
         unsure = exits.uncertain and trips >= (2 if trip is None or trip * around > _WAYS else _WAYS)
+        unsure = unsure and _may_leave(s)
         if trips >= limit or spent or unsure:
             left = _cut_short(m, s, exits, head, left, None if trip is None else trip - trips)
             break
@@ -224,8 +225,9 @@ def _head(m: Machine, s: Loop, left: Mask) -> Head | None:
 def _cut_short(m: Machine, s: Loop, exits: Exits, head: Head | None, left: Mask, known: int | None) -> Mask:
     """Let one iteration stand for those that are left, `known` if that is known; returns who left before."""
     if head is None:
-        known = iterations_left(m, s, alike=exits.uncertain) if known is None else known
-        open_ = exits.next.passed or (exits.uncertain and _may_leave(s))
+        left_early = exits.uncertain and _may_leave(s)
+        known = iterations_left(m, s, alike=left_early) if known is None else known
+        open_ = exits.next.passed or left_early
         run_generic(m, s, exits, Int(1), None if open_ else known)
         return left
     exits.end.kept, exits.end.gone = exits.end.kept & ~head[2], exits.end.gone & ~head[2]
