@@ -53,3 +53,11 @@ def test_a_continue_that_nobody_can_decide_leaves_the_number_of_rounds_as_it_is(
     (load,) = (t for t in evaluated(body).traces if t.site.op == "load")
     rounds = [max(len(range(t, 139, 33)) for t in range(first, first + 32)) for first in (0, 32)]
     assert load.weights.sum() == sum(rounds)
+
+
+def test_lanes_that_others_left_under_a_condition_go_on_without_them() -> None:
+    """Of case 2 lanes from 8 on may come to the store, and those below never do."""
+    body = """switch (n & 3) { case 2: if ((n & 4) && t >= 8) break; continue; default: t += 21; }"""
+    traces = evaluated(f"for (int i = 0; i < 4; i++) {{ {body}\ns[t & 255] = i; }}").traces
+    store = [t for t in traces if t.site.op == "store"][-1]
+    assert store.maybe is not None and store.maybe.all()

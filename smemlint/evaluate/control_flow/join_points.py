@@ -56,7 +56,7 @@ def leave(m: Machine, join: Join, inner: Sequence[Join], value: Value | None = N
     """The lanes of the mask go to a join point. inner: the join points between here and there."""
     conditions = m.context.undecided[join.outside :]
     passed = [way for j in inner for way in j.ways]
-    together = all(c.together for c in conditions) and all(way.together for way in passed)
+    together = all(c.together for c in conditions) and all(_keeps_whole(way, m.may) for way in passed)
     if not conditions and not passed:
         join.gone = join.gone | m.may
     elif not m.host:
@@ -75,6 +75,11 @@ def leave(m: Machine, join: Join, inner: Sequence[Join], value: Value | None = N
     else:
         join.kept = join.kept | m.may
     m.must, m.may = m.threads.nobody, m.threads.nobody
+
+
+def _keeps_whole(way: Exit, lanes: Mask) -> bool:
+    """Whether of some lanes that a way was open to, either all went there or none."""
+    return way.together and not (some(lanes & way.may) and some(lanes & ~way.may))
 
 
 def parting(m: Machine, join: Join, inner: Sequence[Join], lanes: Mask) -> Mask:
