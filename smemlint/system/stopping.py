@@ -9,15 +9,19 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+AGAIN = 0.5
+"""Seconds after which a further signal is a second one. What ends whole groups of processes (`timeout`, build
+servers) often sends each of them two at once."""
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
 _asked: list[int] = []
-"""Signals that came."""
+"""Signals that came, less those that came at once after another."""
 _holding: list[bool] = []
 """One for each held_back() that is entered."""
 
@@ -41,7 +45,7 @@ class Stopped(BaseException):
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Within it, the first signal raises Stopped; a second one ends the process where it stands.
+    """Within it, the first signal raises Stopped; a second one, AGAIN later, ends the process where it stands.
 
     A signal that is ignored (`nohup`, a job in the background) stays so.
     """
@@ -51,8 +55,14 @@ def stopped_by_signals() -> Iterator[None]:
     before = {each: signal.getsignal(each) for each in SIGNALS}
     taken = [each for each, what in before.items() if what not in (signal.SIG_IGN, None)]
     _asked.clear()
+    latest = 0.0
 
     def stop(number: int, frame: FrameType | None) -> None:
+        nonlocal latest
+        now = time.monotonic()
+        if _asked and now - latest < AGAIN:
+            return
+        latest = now
         _asked.append(number)
         if _holding:
             return
