@@ -45,7 +45,7 @@ class Stopped(BaseException):
 
 @contextmanager
 def stopped_by_signals() -> Iterator[None]:
-    """Within it, the first signal raises Stopped; a second one, AGAIN later, ends the process where it stands.
+    """Within it, the first signal raises Stopped; a second one, AGAIN later, ends the process at once.
 
     A signal that is ignored (`nohup`, a job in the background) stays so.
     """

@@ -229,3 +229,24 @@ def test_a_function_that_a_condition_takes_out_is_not_called(index: str, type: s
     trace = evaluate(module, kernel, Launch((32, 1, 1), template={kernel.template[0].name: of}))
     (load_,) = trace.traces
     assert (load_.grade, int(load_.offsets[0, 1])) == (Grade.EXACT, lane * of.size)
+
+
+BY_MACRO = """
+namespace math {
+#define WRAP(name)                                                                                      \\
+    template <class T> inline __device__ float name(T a) { return ::name(static_cast<float>(a)); }      \\
+    inline __device__ double name(double a) { return ::name(a); }
+WRAP(floor)
+}
+__global__ void k(float *p) {
+    __shared__ float s[64];
+    s[(int)math::floor(threadIdx.x * 2.0f)] = *p;
+}
+"""
+
+
+def test_a_wrapper_of_a_function_of_the_library_in_a_macro_does_not_call_itself() -> None:
+    (module,) = load(source_from_bytes("k.cu", BY_MACRO.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert not trace.notes
+    assert [cost.ways for cost in score_all(trace)] == [2]

@@ -93,6 +93,8 @@ class CallLowering:
         found = self._c.declarations.function(target)
         if found is None:
             name = self._c.declarations.qualified(target)
+            if self._c.declarations.functions_named.get(name):
+                name = f"::{name}"  # the program has functions of that name, and clang chose none of them
             return Name("", name, place, self._arguments(node, target))
         self._c.require_call(found)
         explicit = self._c.decls.is_specialisation(found)
@@ -153,7 +155,7 @@ class CallLowering:
         the program has the same one: no argument brings that in."""
         if found != name or not self._c.declarations.functions_named.get(name):
             return found
-        text = self._c.positions.text(node) or ""
+        text = self._c.positions.text(node) or self._c.positions.body_text(node) or ""
         return f"::{name}" if text.lstrip().startswith("::") else found
 
     def overload_set(
