@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from smemlint.evaluate.analysis.members_read import names_stored_back
 from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating
+from smemlint.evaluate.analysis.parts_read.members import names_stored_back
 from smemlint.evaluate.analysis.passed_lambdas import PassedLambdas
 from smemlint.evaluate.analysis.purity import FRAGMENTS, Calls, place_of, root_of
 from smemlint.evaluate.analysis.shared_names import SharedNames

@@ -7,9 +7,10 @@ from typing import Protocol, TypeAlias
 
 from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.guards import constants_of, guards
-from smemlint.evaluate.analysis.halves_read import halves_read, narrow_reads
 from smemlint.evaluate.analysis.hoisted_lines import hoisted_lines
-from smemlint.evaluate.analysis.members_read import (
+from smemlint.evaluate.analysis.owned import owned
+from smemlint.evaluate.analysis.parts_read.halves import halves_read, narrow_reads
+from smemlint.evaluate.analysis.parts_read.members import (
     chosen,
     halved,
     members_read,
@@ -17,7 +18,6 @@ from smemlint.evaluate.analysis.members_read import (
     members_touched,
     stored_back,
 )
-from smemlint.evaluate.analysis.owned import owned
 from smemlint.evaluate.analysis.purity import named_functions
 from smemlint.evaluate.analysis.sinkable import Path, sinks
 from smemlint.evaluate.analysis.trip_count import countable, other_ends

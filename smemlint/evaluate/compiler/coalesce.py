@@ -10,8 +10,8 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.analysis.chosen_records import set_apart
-from smemlint.evaluate.analysis.widened_loads import handed_on, perhaps_widened
+from smemlint.evaluate.analysis.parts_read.chosen_records import set_apart
+from smemlint.evaluate.analysis.parts_read.widened_loads import handed_on, perhaps_widened
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
 from smemlint.evaluate.compiler.in_place import separated
 from smemlint.evaluate.compiler.log import Entry, Log

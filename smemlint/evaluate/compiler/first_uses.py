@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smemlint.evaluate.analysis.computed_halves import types_of
+from smemlint.evaluate.analysis.parts_read.computed_halves import types_of
 from smemlint.evaluate.analysis.purity import innermost, root_of
 from smemlint.ir import (
     Assign,

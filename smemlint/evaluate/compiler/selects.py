@@ -17,7 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms, is_number
-from smemlint.evaluate.analysis.halves_read import is_element
+from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.analysis.purity import arithmetic
 from smemlint.evaluate.compiler.hoist import reads_first
 from smemlint.evaluate.compiler.log import Log

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from smemlint.banks import CAS_LOOP_LOAD
-from smemlint.evaluate.analysis.computed_halves import is_computed
-from smemlint.evaluate.analysis.elements_read import changing
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
-from smemlint.evaluate.analysis.widened_loads import is_float_of, is_widened
+from smemlint.evaluate.analysis.parts_read.computed_halves import is_computed
+from smemlint.evaluate.analysis.parts_read.elements import changing
+from smemlint.evaluate.analysis.parts_read.widened_loads import is_float_of, is_widened
 from smemlint.evaluate.language.padded import (
     Moved,
     has_gaps,

@@ -7,8 +7,8 @@ the one of four that is not used whole (docs/dev/joining.md).
 
 from __future__ import annotations
 
-from smemlint.evaluate.analysis.chosen_records import alternatives, core
-from smemlint.evaluate.analysis.halves_read import is_element
+from smemlint.evaluate.analysis.parts_read.chosen_records import alternatives, core
+from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.types.vectors import is_vector

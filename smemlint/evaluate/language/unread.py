@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.analysis.elements_read import elements_read
+from smemlint.evaluate.analysis.parts_read.elements import elements_read
 from smemlint.evaluate.language.accesses import mention
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from smemlint.evaluate.analysis.computed_halves import element_type, is_wider, types_of
+from smemlint.evaluate.analysis.parts_read.computed_halves import element_type, is_wider, types_of
 from smemlint.ir import (
     CONVERSION_NAME,
     Assign,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from smemlint.evaluate.analysis.halves_read import is_element
+from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.ir import (
     Assign,
     Cast,

@@ -1,0 +1,1 @@
+"""Which part of what is loaded a thread uses: nvcc loads no more, and joins loads by what they need."""
