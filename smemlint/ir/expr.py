@@ -336,6 +336,17 @@ Expr: TypeAlias = (
 )
 
 
+def uncopied(e: Expr) -> Expr:
+    """The expression below the casts and copies around it."""
+    while True:
+        if isinstance(e, Cast):
+            e = e.operand
+        elif isinstance(e, Construct) and len(e.arguments) == 1:
+            e = e.arguments[0]
+        else:
+            return e
+
+
 def uncast(e: Expr) -> Expr:
     """The expression below the casts around it."""
     while isinstance(e, Cast):

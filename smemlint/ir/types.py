@@ -151,6 +151,23 @@ def element_type(t: Type) -> Type:
     return t
 
 
+def held_type(t: Type | None) -> Type | None:
+    """What lies at the end of arrays and pointers; any other type as it is."""
+    while isinstance(t, ArrayOf | PointerTo):
+        t = pointed_to(t)
+    return t
+
+
+def pointed_to(t: Type | None) -> Type | None:
+    """What a pointer, a reference or an array leads to."""
+    return t.to if isinstance(t, PointerTo) else t.element if isinstance(t, ArrayOf) else None
+
+
+def referred(t: Type) -> Type:
+    """What a reference refers to; any other type as it is."""
+    return t.to if isinstance(t, PointerTo) and t.reference else t
+
+
 def is_reference(t: Type | None) -> bool:
     """`T &`: what it is bound to is used in its place."""
     return isinstance(t, PointerTo) and t.reference

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from smemlint.ir import Block, Cast, Expr, FloatLiteral, Function, If, Literal, Loop, Stmt, Unary
+from smemlint.ir import Cast, Expr, FloatLiteral, Function, If, Literal, Loop, Unary
 from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import last_statement
 from smemlint.ir.walk import children
 
 
@@ -33,11 +34,11 @@ def behind_arms(f: Function) -> Mapping[int, Behind]:
         if isinstance(node, If):
             found.setdefault(id(node), Behind.LOOPED if looped else Behind.CODE)
             for arm in (node.then, node.otherwise):
-                if (last := _last(arm)) is not None:
+                if isinstance(last := last_statement(arm), If):
                     found[id(last)] = Behind.JOIN
         if isinstance(node, Loop):
             looped = True
-            if node.step is not None and (last := _last(node.body)) is not None:
+            if node.step is not None and isinstance(last := last_statement(node.body), If):
                 found[id(last)] = Behind.STEP
         for child in children(node):
             look(child, looped)
@@ -51,10 +52,3 @@ def is_number(e: Expr) -> bool:
     while isinstance(e, Cast) or (isinstance(e, Unary) and e.op in "+-"):
         e = e.operand
     return isinstance(e, Literal | FloatLiteral)
-
-
-def _last(s: Stmt | None) -> If | None:
-    """The `if` with which a statement ends."""
-    while isinstance(s, Block) and s.body:
-        s = s.body[-1]
-    return s if isinstance(s, If) else None

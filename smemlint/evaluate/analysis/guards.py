@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 
-from smemlint.ir import Declare, Expr, Function, If, Loop, Module, Name, Special
-from smemlint.ir.walk import children, nodes_of, walk
+from smemlint.ir import Declare, Expr, Function, If, Loop, Module, Special
+from smemlint.ir.uses import holds
+from smemlint.ir.walk import children, names_in, nodes_of
 
 
 def guards(s: Loop, constants: Set[str]) -> int:
@@ -40,4 +41,4 @@ def _own(node: object) -> Iterator[object]:
 
 
 def _constant(e: Expr, constants: Set[str]) -> bool:
-    return not any(isinstance(n, Special) or (isinstance(n, Name) and n.id not in constants) for n in walk(e))
+    return not holds(e, Special) and names_in(e) <= constants

@@ -13,7 +13,6 @@ from smemlint.evaluate.analysis.line_attribution import line_of
 from smemlint.evaluate.analysis.purity import arithmetic, innermost
 from smemlint.ir import (
     SHARED,
-    STEPS,
     ArrayOf,
     Asm,
     Assign,
@@ -41,11 +40,14 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
+from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import target_of, variables_set
 from smemlint.ir.walk import nodes_of, walk
 
 _OPAQUE = (Asm, UnknownExpr, UnknownStmt, Lambda)
 
 
+@by_identity
 def hoisted_lines(f: Function) -> dict[tuple[str, int], int]:
     """By (path, offset) of a load."""
     nodes = nodes_of(f.body)
@@ -89,9 +91,7 @@ class _Lines:
         line = self._line(s, before)
         if line is None:
             return
-        targets = [_set_by(n) for n in walk(inside)]
-        changed = {t.id for t in targets if isinstance(t, Name)}
-        changed |= {n.id for n in walk(inside) if isinstance(n, Var)}
+        changed = variables_set(walk(inside)) | {n.id for n in walk(inside) if isinstance(n, Var)}
         read |= _specials(s.init) | _specials(s.condition)
         # To read `blockIdx.x` is a call, which moves too and keeps its line.
         asked = {(n.name, n.axis): n for n in reversed(list(walk(s.body))) if isinstance(n, Special)}
@@ -111,7 +111,7 @@ class _Lines:
                 return False
             if isinstance(n, Call) and not (isinstance(n.callee, Name) and arithmetic(n.callee.name)):
                 return False
-            target = _set_by(n)
+            target = target_of(n)
             if target is not None and not self._apart(target):
                 return False
         return True
@@ -204,13 +204,6 @@ class _Lines:
             for index in indices
             for n in walk(index)
         ) and all(map(_bare, indices))
-
-
-def _set_by(n: object) -> Expr | None:
-    """What an expression sets."""
-    if isinstance(n, Unary):
-        return n.operand if n.op in STEPS else None
-    return n.target if isinstance(n, Assign) else None
 
 
 def _bare(index: Expr) -> bool:

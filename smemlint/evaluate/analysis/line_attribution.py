@@ -37,7 +37,8 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import walk
+from smemlint.ir.uses import holds
+from smemlint.ir.walk import names_in, walk
 
 _OBJECTS = (Name, Index, Member, This)
 
@@ -67,10 +68,7 @@ def opens_call(function: Function | None, place: Place) -> bool:
 
 def _is_settled(condition: Expr, parameters: Set[str]) -> bool:
     """Whether a condition is decided by template arguments: nothing of it is computed when the code runs."""
-    return not any(
-        isinstance(n, Index | Special) or (isinstance(n, Name) and n.id in parameters)
-        for n in walk(condition)
-    )
+    return not holds(condition, (Index, Special)) and names_in(condition).isdisjoint(parameters)
 
 
 def _plain(index: Expr) -> bool:
@@ -99,7 +97,7 @@ def _is_class(t: Type) -> bool:
 
 @by_identity
 def _has_effects(e: Expr) -> bool:
-    return any(isinstance(n, Call | Assign) or (isinstance(n, Unary) and n.op in STEPS) for n in walk(e))
+    return holds(e, (Call, Assign), STEPS)
 
 
 def _is_object(e: Expr) -> bool:

@@ -31,7 +31,8 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
-from smemlint.ir.walk import nodes_of, walk
+from smemlint.ir.uses import holds, only_statement
+from smemlint.ir.walk import names_in
 
 _DOES = (Assign, Asm, Call, Construct, Index, Lambda, UnknownExpr)
 
@@ -46,8 +47,9 @@ def one_arm(s: If) -> tuple[Evaluate, ...]:
     if not then or otherwise is None or then.keys() != otherwise.keys():
         return ()
     changed = {a.target.id for a in then.values() if isinstance(a.target, Name)}
-    set_ = changed & {n.id for n in walk(s.condition) if isinstance(n, Name)}
-    if set_ or (len(then) > 1 and not _are_independent((*then.values(), *otherwise.values()), changed)):
+    if changed & names_in(s.condition) or (
+        len(then) > 1 and not _are_independent((*then.values(), *otherwise.values()), changed)
+    ):
         return ()
     found: list[Evaluate] = []
     for key, a in then.items():
@@ -69,31 +71,29 @@ def in_another_order(s: If) -> bool:
 def _assignments(s: Stmt) -> Mapping[str, Assign] | None:
     """By target the assignments that an arm is, of variables, or one of anything; an arm may be an `if` whose
     arms are one."""
-    while isinstance(s, Block) and len(s.body) == 1:
-        s = s.body[0]
-    body: tuple[Stmt, ...] = one_arm(s) if isinstance(s, If) else s.body if isinstance(s, Block) else (s,)
+    one = only_statement(s)
+    body = one_arm(one) if isinstance(one, If) else one.body if isinstance(one, Block) else (one,)
     found: dict[str, Assign] = {}
-    for one in body:
-        if not isinstance(one, Evaluate) or not isinstance(one.expr, Assign):
+    for part in body:
+        if not isinstance(part, Evaluate) or not isinstance(part.expr, Assign):
             return None
-        if len(body) > 1 and not isinstance(one.expr.target, Name):
+        if len(body) > 1 and not isinstance(part.expr.target, Name):
             return None
-        found[show(one.expr.target)] = one.expr
+        found[show(part.expr.target)] = part.expr
     return found if len(found) == len(body) else None
 
 
 def _are_independent(assignments: tuple[Assign, ...], changed: set[str]) -> bool:
     """Whether no value needs a variable that is set beside it."""
-    return not any(
-        isinstance(n, Name) and n.id in changed for a in assignments for n in walk(a.value)
-    ) and all(a.op == "=" or isinstance(a.target, Name) for a in assignments)
+    return all(
+        names_in(a.value).isdisjoint(changed) and (a.op == "=" or isinstance(a.target, Name))
+        for a in assignments
+    )
 
 
 def _is_plain(e: Expr) -> bool:
     """Whether asking twice is asking once."""
-    return not any(
-        isinstance(n, _DOES) or (isinstance(n, Unary) and n.op in (*STEPS, "*")) for n in nodes_of(e)
-    )
+    return not holds(e, _DOES, (*STEPS, "*"))
 
 
 def _unified(c: Expr, a: Expr, b: Expr) -> Expr | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from smemlint.ir import Call, Member, Module, Name
+from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import nodes_of
 
 _SEVERAL = 2
 
 
+@by_identity
 def owned(module: Module) -> frozenset[str]:
     """Ids of the file-scope shared arrays that exactly one kernel uses, itself or by the functions it calls.
 

@@ -48,7 +48,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.expr import uncast
-from smemlint.ir.types import element_type, is_reference
+from smemlint.ir.types import element_type, is_reference, pointed_to, referred
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
@@ -223,9 +223,7 @@ class Calls:
 
     def _may_be_object(self, e: Expr, types: Mapping[str, Type]) -> bool:
         t = self.written_type(e, types)
-        if isinstance(t, PointerTo) and t.reference:
-            t = t.to
-        return not isinstance(t, Scalar | PointerTo)
+        return not isinstance(None if t is None else referred(t), Scalar | PointerTo)
 
     def _may_convert(self, n: object, types: Mapping[str, Type]) -> bool:
         """Whether a node may be an object whose class has a conversion function."""
@@ -233,10 +231,10 @@ class Calls:
             return n.op == "*" and isinstance(n.operand, This)
         if isinstance(n, Call):
             return any(self._converts(f.returns) for f in (*self.functions(n), *self.methods(n)))
-        t = types.get(n.id) if isinstance(n, Name) else None
-        if isinstance(t, PointerTo) and t.reference:
-            t = t.to
-        return isinstance(t, TypeParam | OpaqueType) or (t is not None and self._converts(t))
+        if not isinstance(n, Name) or n.id not in types:
+            return False
+        t = referred(types[n.id])
+        return isinstance(t, TypeParam | OpaqueType) or self._converts(t)
 
     def _converts(self, t: Type, depth: int = 0) -> bool:
         record = self._module.records.get(t.name) if isinstance(t, RecordRef) else None
@@ -305,12 +303,11 @@ class Calls:
         if not isinstance(e, Index | Member):
             return None
         t = self.written_type(e.base, types)
-        if isinstance(t, PointerTo) and t.reference:
-            t = t.to
+        t = None if t is None else referred(t)
         if isinstance(e, Index):
-            return t.element if isinstance(t, ArrayOf) else t.to if isinstance(t, PointerTo) else None
+            return pointed_to(t)
         if e.arrow:
-            t = t.element if isinstance(t, ArrayOf) else t.to if isinstance(t, PointerTo) else None
+            t = pointed_to(t)
         record = self._module.records.get(t.name) if isinstance(t, RecordRef) else None
         return next((f.type for f in record.fields if f.name == e.name), None) if record else None
 
@@ -360,10 +357,7 @@ def _points(e: Expr, types: Mapping[str, Type]) -> bool:
     e = uncast(e)
     if isinstance(e, Binary):
         return e.op in ("+", "-") and (_points(e.left, types) or _points(e.right, types))
-    t = types.get(e.id) if isinstance(e, Name) else None
-    if isinstance(t, PointerTo) and t.reference:
-        t = t.to
-    return isinstance(t, PointerTo | ArrayOf)
+    return isinstance(e, Name) and e.id in types and isinstance(referred(types[e.id]), PointerTo | ArrayOf)
 
 
 def place_of(e: Expr) -> str | None:

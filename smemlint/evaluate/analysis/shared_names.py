@@ -33,6 +33,7 @@ from smemlint.ir import (
     UnknownExpr,
     Var,
 )
+from smemlint.ir.types import held_type
 from smemlint.ir.walk import children, names_in, walk
 
 
@@ -197,14 +198,10 @@ class SharedNames:
         }
         told = {p.id for p, _ in zip(f.template, written, strict=False)}
         for p, a in zip(f.parameters, e.arguments, strict=True):
-            t = p.type
-            while isinstance(t, PointerTo | ArrayOf):
-                t = t.to if isinstance(t, PointerTo) else t.element
+            t = held_type(p.type)
             if t is p.type or not isinstance(t, TypeParam) or t.id in told or not isinstance(a, Name):
                 continue
-            given = self.types.get(a.id)
-            while isinstance(given, PointerTo | ArrayOf):
-                given = given.to if isinstance(given, PointerTo) else given.element
+            given = held_type(self.types.get(a.id))
             if given is not None and floating(given, self.real):
                 real.add(t.id)
         return frozenset(real)

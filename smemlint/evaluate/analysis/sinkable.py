@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 from smemlint.evaluate.analysis.purity import arithmetic
 from smemlint.ir import (
-    STEPS,
     ArrayOf,
     Asm,
     Assign,
@@ -42,6 +41,8 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
+from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import last_statement, target_of
 from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.records import record
 
@@ -68,6 +69,7 @@ class Path:
     loads: int
 
 
+@by_identity
 def sinks(f: Function) -> dict[int, Path]:
     """By id() of the statement that loads."""
     return _Sinks(f).found
@@ -111,7 +113,11 @@ class _Sinks:
                     if not any(name in self._names(later) for later in body[at + 1 :]):
                         return ()
                     break
-                if isinstance(s, If) and s.otherwise is None and _leaves(s.then):
+                if (
+                    isinstance(s, If)
+                    and s.otherwise is None
+                    and isinstance(last_statement(s.then), Return | Break | Continue)
+                ):
                     guards.append(Guard(id(s), taken=False, leaves=True))
                 continue
             if any(name in self._names(later) for later in body[at + 1 :]):
@@ -143,7 +149,7 @@ class _Sinks:
         for n in walk(e):
             if isinstance(n, Call) and not (isinstance(n.callee, Name) and arithmetic(n.callee.name)):
                 return SOURCES + 1
-            if isinstance(n, Asm | Assign | Construct | Lambda | This | UnknownExpr) or _steps(n):
+            if isinstance(n, Asm | Construct | Lambda | This | UnknownExpr) or target_of(n) is not None:
                 return SOURCES + 1
             loads += self._reads(n)
         return loads
@@ -184,10 +190,6 @@ class _Sinks:
         return known
 
 
-def _steps(n: object) -> bool:
-    return isinstance(n, Unary) and n.op in STEPS
-
-
 def _given(s: Stmt) -> tuple[str, Expr | None] | None:
     """The local variable that a statement gives a value, and the value."""
     if isinstance(s, Declare):
@@ -198,9 +200,3 @@ def _given(s: Stmt) -> tuple[str, Expr | None] | None:
         target = s.expr.target
         return (target.id, s.expr.value) if isinstance(target, Name) else None
     return None
-
-
-def _leaves(s: Stmt) -> bool:
-    if isinstance(s, Block):
-        return bool(s.body) and _leaves(s.body[-1])
-    return isinstance(s, Return | Break | Continue)

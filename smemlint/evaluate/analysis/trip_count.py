@@ -5,7 +5,7 @@ Where they cannot (`s *= 2`, `i = next[i]`, a `break`), nvcc puts no two iterati
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from smemlint.ir import (
     STEPS,
@@ -23,51 +23,47 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.expr import uncast
+from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import holds, only_statement, variables_set
 from smemlint.ir.walk import names_in, walk
 
 
+@by_identity
 def countable(s: Loop) -> bool:
     """False where the loop is left in its middle, or a variable of its condition does not go in steps."""
     if s.condition is None or any(isinstance(x, Break) for x in _level(s.body)):
         return False
-    tested = names_in(s.condition)
-    sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign) and isinstance(n.target, Name)]
-    changed = {n.target.id for n in sets if isinstance(n.target, Name)}
-    steps = [n for n in walk((s.step, s.body)) if isinstance(n, Unary) and n.op in STEPS]
-    changed |= {n.operand.id for n in steps if isinstance(n.operand, Name)}
+    tested, nodes = names_in(s.condition), list(walk((s.step, s.body)))
+    changed = variables_set(nodes)
     return not any(
-        isinstance(n.target, Name) and n.target.id in tested and not _a_step(n, changed - {n.target.id})
-        for n in sets
+        isinstance(n, Assign)
+        and isinstance(n.target, Name)
+        and n.target.id in tested
+        and not _a_step(n, changed - {n.target.id})
+        for n in nodes
     )
 
 
+@by_identity
 def other_ends(s: Loop) -> tuple[Expr, ...]:
     """What breaks hold the loop's counter against, of what the loop leaves alone (`if (w > n) break;`): where
     one is not a constant nvcc does not know how often the loop runs."""
     c = s.condition
     if not isinstance(c, Binary) or not isinstance(c.left, Name):
         return ()
-    sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign) and isinstance(n.target, Name)]
-    changed = {n.target.id for n in sets if isinstance(n.target, Name)} | {c.left.id}
-    breaks = [x.condition for x in _level(s.body) if isinstance(x, If) and _only_breaks(x.then)]
+    changed = variables_set(walk((s.step, s.body)), ()) | {c.left.id}
+    breaks = [
+        x.condition for x in _level(s.body) if isinstance(x, If) and isinstance(only_statement(x.then), Break)
+    ]
     return tuple(end for e in breaks for end in _against(e, c.left.id, changed))
 
 
-def _only_breaks(s: Stmt) -> bool:
-    if isinstance(s, Block) and len(s.body) == 1:
-        s = s.body[0]
-    return isinstance(s, Break)
-
-
-def _against(e: Expr, counter: str, changed: set[str]) -> Iterator[Expr]:
+def _against(e: Expr, counter: str, changed: Set[str]) -> Iterator[Expr]:
     """The other side of a comparison of a counter, if it stays as it is."""
     if not isinstance(e, Binary) or e.op not in ("<", "<=", ">", ">="):
         return
     for a, b in ((e.left, e.right), (e.right, e.left)):
-        parts = list(walk(b))
-        still = not any(
-            isinstance(n, Call | Index) or (isinstance(n, Name) and n.id in changed) for n in parts
-        )
+        still = not holds(b, (Call, Index)) and names_in(b).isdisjoint(changed)
         if isinstance(a, Name) and a.id == counter and still:
             yield b
 
@@ -84,7 +80,7 @@ def _level(s: Stmt) -> Iterator[Stmt]:
             yield from _level(s.otherwise)
 
 
-def _a_step(n: Assign, changed: set[str]) -> bool:
+def _a_step(n: Assign, changed: Set[str]) -> bool:
     """`i += n` or `i = i + n`, of an n that the loop leaves alone."""
     if not names_in(n.value).isdisjoint(changed):
         return False

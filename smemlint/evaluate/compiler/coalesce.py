@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.analysis.parts_read.chosen_records import set_apart
+from smemlint.evaluate.analysis.parts_read.members import halved
 from smemlint.evaluate.analysis.parts_read.widened_loads import handed_on, perhaps_widened
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
 from smemlint.evaluate.compiler.in_place import separated
@@ -147,7 +148,7 @@ def _doubted(
     for s in m.journal.sites.values():
         if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
             yield id(s), LOOP_POINTER
-        if runs[id(s)].wide and s.function is not None and id(s.node) in m.code.halved(s.function):
+        if runs[id(s)].wide and s.function is not None and id(s.node) in halved(s.function):
             yield id(s), CHOSEN_WORDS
         if runs[id(s)].wide and id(s.node) in m.journal.padded:
             yield id(s), PADDED_WORDS

@@ -37,6 +37,7 @@ from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.stmt import Block, UnknownStmt
 from smemlint.ir.types import element_type
+from smemlint.ir.uses import only_statement
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
 
@@ -168,9 +169,7 @@ def _is_changed(leaves: list[_Leaf], variable: str, store: _Leaf) -> bool:
 def _first_number(leaf: _Leaf) -> int | None:
     """The number with which the counter of the loop around begins."""
     loop = leaf.around[-1]
-    init = loop.init if isinstance(loop, Loop) else None
-    while isinstance(init, Block) and len(init.body) == 1:
-        init = init.body[0]
+    init = only_statement(loop.init if isinstance(loop, Loop) else None)
     value = init.var.init if isinstance(init, Declare) else None
     return value.value if isinstance(value, Literal) else None
 

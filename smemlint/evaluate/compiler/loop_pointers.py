@@ -19,8 +19,9 @@ from smemlint.evaluate.analysis.purity import innermost, root_of
 from smemlint.evaluate.compiler.log import Log
 from smemlint.evaluate.compiler.vectorise import WIDEST
 from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
-from smemlint.ir import STEPS, Assign, Binary, Expr, Function, Member, Name, Unary
+from smemlint.ir import Assign, Binary, Expr, Function, Member, Name
 from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import target_of
 from smemlint.ir.walk import names_in, nodes_of
 
 ENOUGH = 32
@@ -172,22 +173,14 @@ def _moved_on(f: Function) -> tuple[frozenset[str], frozenset[str]]:
     own: set[str] = set()
     members: set[str] = set()
     for n in nodes_of(f.body):
-        if isinstance(n, Unary) and n.op in STEPS:
-            target = n.operand
-        elif isinstance(n, Assign) and (n.op != "=" or _mentions(n.value, n.target)):
-            target = n.target
-        else:
+        target = target_of(n)
+        if isinstance(n, Assign) and n.op == "=" and root_of(n.target) not in names_in(n.value):
             continue
         if isinstance(target, Name):
             own.add(target.id)
         elif isinstance(target, Member) and (root := root_of(target)) is not None:
             members.add(root)
     return frozenset(own), frozenset(members)
-
-
-def _mentions(e: Expr, target: Expr) -> bool:
-    root = root_of(target)
-    return root in names_in(e)
 
 
 def _root(e: Expr | None) -> str | None:

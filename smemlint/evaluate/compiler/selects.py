@@ -55,6 +55,7 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.types import element_type
+from smemlint.ir.uses import holds, only_statement
 from smemlint.ir.walk import children, nodes_of, walk
 
 _COMPUTES = (tuple, Block, Evaluate, Assign, Binary, Unary, Cast, Call, Member, Name, Literal, FloatLiteral)
@@ -215,15 +216,8 @@ def _ladders(f: Function) -> frozenset[int]:
     found: set[int] = set()
     for n in nodes_of(f.body):
         if isinstance(n, If) and alike(n):
-            found |= {id(_single(arm)) for arm in (n.then, n.otherwise)}
+            found |= {id(only_statement(arm)) for arm in (n.then, n.otherwise)}
     return frozenset(found)
-
-
-def _single(s: Stmt | None) -> Stmt | None:
-    """The one statement that an arm is."""
-    while isinstance(s, Block) and len(s.body) == 1:
-        s = s.body[0]
-    return s
 
 
 @by_identity
@@ -274,12 +268,8 @@ def _statements(s: Node) -> tuple[Stmt, ...]:
 
 
 def _does_more(e: Expr) -> bool:
-    return any(
-        isinstance(n, Assign | Asm | Call | Conditional | Construct | Lambda | UnknownExpr)
-        or (isinstance(n, Unary) and n.op in STEPS)
-        or (isinstance(n, Binary) and n.op in ("&&", "||"))
-        for n in walk(e)
-    )
+    kinds = (Assign, Asm, Call, Conditional, Construct, Lambda, UnknownExpr)
+    return holds(e, kinds, STEPS) or any(isinstance(n, Binary) and n.op in ("&&", "||") for n in walk(e))
 
 
 def _tail(log: Sequence[Event | Barrier], count: int) -> list[Event]:
@@ -330,7 +320,7 @@ def one_of_elements(e: Expr) -> bool:
 
 def gives_element(s: Stmt | None) -> str | None:
     """The variable that a statement gives an element, if that is all it does."""
-    s = _single(s)
+    s = only_statement(s)
     if isinstance(s, If) and s.otherwise is not None:
         given = gives_element(s.then)
         return given if given == gives_element(s.otherwise) else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int
-from smemlint.ir import Assign, Declare, Expr, Function, Name
+from smemlint.ir import Expr, Function, Name
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import names_in, nodes_of, walk
+from smemlint.ir.uses import given
+from smemlint.ir.walk import names_in, walk
 
 DEEPEST = 6
 """Variables in one another that are followed."""
@@ -40,11 +41,8 @@ def _made_of(f: Function, ids: frozenset[str]) -> set[str]:
 def _settings(f: Function) -> tuple[tuple[str, frozenset[str]], ...]:
     """Which variable is set somewhere, and the ids that stand in what it is set to."""
     found: list[tuple[str, frozenset[str]]] = []
-    for n in nodes_of(f.body):
-        if isinstance(n, Declare) and n.var.init is not None:
-            found.append((n.var.id, names_in(n.var.init)))
-        elif isinstance(n, Assign):
-            into = next((x.id for x in walk(n.target) if isinstance(x, Name)), None)
-            if into is not None:
-                found.append((into, names_in(n.value)))
+    for a in given(f):
+        into = next((x.id for x in walk(a.target) if isinstance(x, Name)), None)
+        if into is not None:
+            found.append((into, names_in(a.value)))
     return tuple(found)

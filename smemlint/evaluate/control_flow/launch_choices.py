@@ -19,9 +19,7 @@ from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.number import Int, Pointer, Value, collapse, form_of, formed
 from smemlint.evaluate.values.objects import Cells, Object
 from smemlint.ir import (
-    STEPS,
     Asm,
-    Assign,
     Break,
     Call,
     Construct,
@@ -36,11 +34,11 @@ from smemlint.ir import (
     PointerTo,
     Return,
     Stmt,
-    Unary,
     UnknownExpr,
     UnknownStmt,
 )
 from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import target_of
 from smemlint.ir.walk import walk
 from smemlint.records import record
 
@@ -64,8 +62,7 @@ class Effects:
 
 def _found(s: Stmt) -> Effects:
     nodes = list(walk(s))
-    targets = [n.target for n in nodes if isinstance(n, Assign)]
-    targets += [n.operand for n in nodes if isinstance(n, Unary) and n.op in STEPS]
+    targets = [t for n in nodes if (t := target_of(n)) is not None]
     named = {
         n.var.id: n.var.init
         for n in nodes

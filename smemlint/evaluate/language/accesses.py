@@ -5,9 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from smemlint.banks import CAS_LOOP_LOAD
+from smemlint.evaluate.analysis.hoisted_lines import hoisted_lines
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
 from smemlint.evaluate.analysis.parts_read.computed_halves import is_computed
 from smemlint.evaluate.analysis.parts_read.elements import changing
+from smemlint.evaluate.analysis.parts_read.halves import halves_read, narrow_reads
+from smemlint.evaluate.analysis.parts_read.members import halved, members_set
 from smemlint.evaluate.analysis.parts_read.widened_loads import is_float_of, is_widened
 from smemlint.evaluate.language.padded import (
     Moved,
@@ -63,6 +66,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, USHORT
+from smemlint.ir.uses import array_of
 
 WORD = 4
 MOST_MEMBERS = 8
@@ -91,7 +95,7 @@ def load(m: Machine, p: Pointer, place: Place | None, node: Expr | None = None) 
     if isinstance(t, Part):
         return read_part(m, p, t)
     if o.storage == "local":
-        f = _function(m) if isinstance(t, RecordRef) else None
+        f = m.frame.runs if isinstance(t, RecordRef) else None
         if f is not None:
             note_choice(m, f, t, node)
         return read_cells(m, p, t, place)
@@ -246,20 +250,10 @@ def store(
         write_cell(m, o, at, v, t)
 
 
-def _function(m: Machine) -> Function | None:
-    """The function that runs: that around a lambda."""
-    frame = m.frame
-    while frame.function is None and frame.parent is not None:
-        frame = frame.parent
-    return frame.function
-
-
 def _holds_what_it_began_as(m: Machine, value: Expr | None) -> bool:
     """Whether an expression is a variable, or an element of an array, that no condition may have changed."""
-    name = None if value is None else uncast(value)
-    while isinstance(name, Index):
-        name = name.base
-    f = _function(m)
+    name = None if value is None else array_of(uncast(value))
+    f = m.frame.runs
     return f is not None and isinstance(name, Name) and name.id not in changing(f)
 
 
@@ -271,18 +265,18 @@ def _is_converted(e: Expr | None) -> bool:
 
 
 def _is_computed(m: Machine, value: Expr | None) -> bool:
-    f = _function(m)
+    f = m.frame.runs
     return value is not None and f is not None and is_computed(f, value)
 
 
 def _is_widened(m: Machine, node: Expr, t: Type) -> bool:
-    f = _function(m)
+    f = m.frame.runs
     return f is not None and (is_float_of(f, node) if t == BFLOAT16 else is_widened(f, node))
 
 
 def _is_split_pair(m: Machine, node: Expr, t: Type) -> bool:
     """Whether the two bytes of a vector are used by themselves: loaded as 16 bits and widened."""
-    f = _function(m) if is_vector(t) and m.types.size_of(t) == 2 else None
+    f = m.frame.runs if is_vector(t) and m.types.size_of(t) == 2 else None
     return f is not None and id(node) in m.code.members_touched(f)[1]
 
 
@@ -358,27 +352,25 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
 
 def _used_of(m: Machine, p: Pointer, t: Type, size: int, node: Expr | None) -> list[Moved] | None:
     """What is loaded of a value of which only a part is used; None: all of it."""
-    frame = m.frame
-    while frame.function is None and frame.parent is not None:
-        frame = frame.parent
-    if frame.function is None or size < WORD:
+    f = m.frame.runs
+    if f is None or size < WORD:
         return None
     if isinstance(t, Scalar) and size == WORD:
-        narrow = m.code.narrow_reads(frame.function).get(id(node)) if t.kind in ("int", "uint") else None
+        narrow = narrow_reads(f).get(id(node)) if t.kind in ("int", "uint") else None
         if narrow is None or (narrow[2] and t.kind == "int") or _known_early(m, p):
             return None
         return [(narrow[0], narrow[1], True)]
     if size == WORD:
         return None
     if isinstance(t, Scalar):
-        half = m.code.halves_read(frame.function).get(id(node))
+        half = halves_read(f).get(id(node))
         return None if half is None or size != 2 * WORD or t.kind == "float" else [(half, WORD, False)]
     if not isinstance(t, RecordRef):
         return None
-    note_choice(m, frame.function, t, node)
-    parts = _members_of(m, frame.function, t, size, node)
-    if parts is None and id(node) not in m.code.members_read(frame.function):
-        return loaded_whole(m, frame.function, p, t, node)
+    note_choice(m, f, t, node)
+    parts = _members_of(m, f, t, size, node)
+    if parts is None and id(node) not in m.code.members_read(f):
+        return loaded_whole(m, f, p, t, node)
     return None if parts is None else moved(m, t, parts)
 
 
@@ -390,10 +382,10 @@ def _known_early(m: Machine, p: Pointer) -> bool:
 def _members_of(
     m: Machine, f: Function, t: RecordRef, size: int, node: Expr | None
 ) -> list[tuple[int, int]] | None:
-    if id(node) in m.code.halved(f) and (m.types.align_of(t) or 1) >= WORD:
+    if id(node) in halved(f) and (m.types.align_of(t) or 1) >= WORD:
         return [(at, WORD) for at in range(0, size, WORD)]
     names = m.code.members_read(f).get(id(node))
-    dead = m.code.members_set(f).get(id(node))
+    dead = members_set(f).get(id(node))
     layout = m.types.layout(t) if names or dead else None
     if layout is None:
         return None
@@ -517,7 +509,9 @@ def _site(
         else:
             line = line_of(node, place)
             f = m.frame.function
-            moved = m.code.hoisted_line(f, place) if op == "load" and f is not None else None
+            moved = (
+                hoisted_lines(f).get((place.path, place.offset)) if op == "load" and f is not None else None
+            )
             line = line if moved is None else moved
         log = m.journal.sites[key] = SiteLog(place, line, op, width, matrices, o)
         log.node, log.function = node, m.frame.function

@@ -7,7 +7,7 @@ from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.language.packs import length_of
 from smemlint.evaluate.language.places import place_of
-from smemlint.evaluate.machine.dispatch import begun, lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import begun, lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.matching import TYPES
@@ -141,9 +141,7 @@ def size_of_value(m: Machine, e: SizeOf) -> Value:
     if isinstance(e.of, TYPES):
         t = m.resolve(e.of)
     else:
-        m.silent += 1
-        p = lvalue(m, e.of)
-        m.silent -= 1
+        p = unseen(m, e.of, lvalue)
         t = (
             p.pointee
             if isinstance(p, Pointer) and not isinstance(e.of, Unary | Call | Binary)

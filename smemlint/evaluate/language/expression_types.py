@@ -24,6 +24,7 @@ from smemlint.ir import (
     TypeParam,
     Unary,
 )
+from smemlint.ir.types import pointed_to
 from smemlint.records import record
 
 
@@ -86,7 +87,7 @@ def _of_member(m: Machine, e: Member) -> Typed | None:
     base = type_of_expression(m, before_member(m, e))
     t = base.type if base is not None else None
     if e.arrow:
-        t = t.to if isinstance(t, PointerTo) else None
+        t = pointed_to(t)
     layout = m.types.layout(t) if isinstance(t, RecordRef) else None
     if layout is None or e.name not in layout.fields:
         return None
@@ -99,7 +100,7 @@ def _of_call(m: Machine, e: Call) -> Typed | None:
         base = type_of_expression(m, before_member(m, e.callee))
         t = base.type if base is not None else None
         if e.callee.arrow:
-            t = t.to if isinstance(t, PointerTo) else None
+            t = pointed_to(t)
         return returned_by(m, t, e.callee.name, len(e.arguments))
     called = None if isinstance(e.callee, Name) and e.callee.id in m.module.functions else e.callee
     base = type_of_expression(m, called) if called is not None else None

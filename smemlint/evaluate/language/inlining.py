@@ -15,7 +15,7 @@ from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
 from smemlint.evaluate.language.packs import FORWARDS, expanded, pack_of
 from smemlint.evaluate.language.places import field_of, place_of
-from smemlint.evaluate.machine.dispatch import begun, lvalue, run, rvalue
+from smemlint.evaluate.machine.dispatch import begun, lvalue, run, rvalue, unseen
 from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.model import Unresolved
@@ -50,7 +50,7 @@ from smemlint.ir import (
     Type,
     Var,
 )
-from smemlint.ir.types import is_reference
+from smemlint.ir.types import is_reference, referred
 from smemlint.records import record
 
 MAX_DEPTH = 48
@@ -218,7 +218,7 @@ def _listed(m: Machine, a: Expr | Value, t: Type) -> Value | None:
     """What a parameter of resolved type t is made of by a braced list. None: it is given something else."""
     if not isinstance(a, InitList):
         return None
-    made = t.to if isinstance(t, PointerTo) and t.reference else t
+    made = referred(t)
     return None if isinstance(made, OpaqueType) else rvalue(m, Construct(made, a.elements, a.place))
 
 
@@ -320,9 +320,7 @@ def _lambda_bindings(m: Machine, c: Closure, e: Call, outer: Bindings) -> Bindin
             bindings[p.id] = x
     for parameter, a in zip(c.function.parameters, e.arguments, strict=False):
         deduced: dict[str, Binding] = {}
-        m.silent += 1
-        found = type_of(rvalue(m, a))
-        m.silent -= 1
+        found = type_of(unseen(m, a))
         if m.types.patterns.match(parameter.type, found, deduced):
             bindings = {**deduced, **bindings}
     return bindings

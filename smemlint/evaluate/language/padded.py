@@ -7,15 +7,17 @@ the one of four that is not used whole (docs/dev/joining.md).
 
 from __future__ import annotations
 
-from smemlint.evaluate.analysis.parts_read.chosen_records import alternatives, core
+from smemlint.evaluate.analysis.parts_read.chosen_records import alternatives
 from smemlint.evaluate.analysis.parts_read.halves import is_element
+from smemlint.evaluate.analysis.parts_read.members import chosen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
-from smemlint.ir import Call, Conditional, Construct, Expr, Function, Index, Name, RecordRef, Scalar, Type
-from smemlint.ir.expr import uncast
+from smemlint.ir import Call, Conditional, Construct, Expr, Function, Name, RecordRef, Scalar, Type
+from smemlint.ir.expr import uncast, uncopied
 from smemlint.ir.types import is_reference
+from smemlint.ir.uses import array_of
 from smemlint.records import record
 
 WORD = 4
@@ -134,7 +136,7 @@ def note_choice(m: Machine, f: Function, t: Type, node: Expr | None) -> None:
             o = None if refers.object.storage == "shared" else refers.object
         if o is None:
             continue
-        start = None if o.var is None or o.var.init is None else core(o.var.init)
+        start = None if o.var is None or o.var.init is None else uncopied(o.var.init)
         if start is None or not is_element(start) or (m.frame.looped and isinstance(refers, Pointer)):
             return
         copies.add(id(start))
@@ -171,10 +173,8 @@ def stored_whole(
     t = p.pointee
     if not isinstance(t, RecordRef) or not isinstance(v, RecordValue) or m.task.as_written:
         return None
-    f = _function(m)
-    name = uncast(value) if value is not None else None
-    while isinstance(name, Index):
-        name = name.base
+    f = m.frame.runs
+    name = array_of(uncast(value)) if value is not None else None
     touched = f is not None and isinstance(name, Name) and name.id in m.code.members_touched(f)[0]
     members = scalars(m, t)
     made = bool(v.cells) and all(at in v.cells for at, _ in members)
@@ -197,14 +197,14 @@ def stored_whole(
         return None
     if found.half_last and found.size == 2 * WORD and found.align == WORD:
         return found.by_members(store=True)
-    _doubt(m, node, f is None or not _is_plain(m, f, name))
+    _doubt(m, node, f is None or not _is_plain(f, name))
     return None
 
 
-def _is_plain(m: Machine, f: Function, value: Expr | None) -> bool:
+def _is_plain(f: Function, value: Expr | None) -> bool:
     """Whether a value is copied from one place: no condition chose it, and no function gave it."""
-    chosen = isinstance(value, Call | Conditional | Construct)
-    return not chosen and not (isinstance(value, Name) and value.id in m.code.chosen(f))
+    made = isinstance(value, Call | Conditional | Construct)
+    return not made and not (isinstance(value, Name) and value.id in chosen(f))
 
 
 def moved(m: Machine, t: Type, parts: list[Part]) -> list[Moved]:
@@ -213,13 +213,6 @@ def moved(m: Machine, t: Type, parts: list[Part]) -> list[Moved]:
     fields = () if layout is None else layout.fields.values()
     narrow = {at: of.size for at, of in fields if isinstance(of, Scalar)}
     return [(at, width, width > WORD and narrow.get(at, width) < width) for at, width in parts]
-
-
-def _function(m: Machine) -> Function | None:
-    frame = m.frame
-    while frame.function is None and frame.parent is not None:
-        frame = frame.parent
-    return frame.function
 
 
 def _is_constant(v: Value) -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from smemlint.evaluate.analysis.parts_read.elements import elements_read
 from smemlint.evaluate.language.accesses import mention
-from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int
-from smemlint.ir import Assign, Call, Expr, Index, Name, Scalar, Unary
+from smemlint.ir import Assign, Call, Index, Name, Scalar, Unary
 from smemlint.ir.expr import uncast
 from smemlint.ir.types import element_type
-from smemlint.ir.walk import walk
+from smemlint.ir.uses import array_of, holds
 
 
 def is_for_nothing(m: Machine, e: Assign) -> bool:
@@ -22,15 +22,11 @@ def is_for_nothing(m: Machine, e: Assign) -> bool:
         return False
     own = e.target.base
     read = elements_read(f).get(own.id) if isinstance(own, Name) else None
-    root: Expr = value
-    while isinstance(root, Index):
-        root = root.base
+    root = array_of(value)
     o = m.memory.shared.get(root.id) if isinstance(root, Name) else None
-    if read is None or o is None or any(isinstance(n, Assign | Call | Unary) for n in walk(value)):
+    if read is None or o is None or holds(value, (Assign, Call, Unary)):
         return False
-    m.silent += 1
-    at = rvalue(m, e.target.index)
-    m.silent -= 1
+    at = unseen(m, e.target.index)
     if not isinstance(at, Int) or not at.known or not isinstance(at.const, int) or at.const in read:
         return False
     t = element_type(o.type)

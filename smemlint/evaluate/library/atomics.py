@@ -12,9 +12,7 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value
 from smemlint.ir import (
     Asm,
-    Assign,
     Call,
-    Declare,
     Expr,
     Function,
     Lambda,
@@ -28,7 +26,9 @@ from smemlint.ir import (
     Type,
     UnknownExpr,
 )
-from smemlint.ir.walk import nodes_of, walk
+from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import given
+from smemlint.ir.walk import walk
 
 _PREFIXES = ("atomic", "fetch_", "__nv_atomic_", "__atomic_")
 _LANE_SPECIALS = frozenset(("threadIdx", "laneid", "warpid"))
@@ -244,27 +244,24 @@ def _argument(frame: Frame, id: str) -> object | None:
     """The expression that a parameter was given."""
     if frame.function is None:
         return None
-    for parameter, given in zip(frame.function.parameters, frame.arguments, strict=False):
-        if parameter.id == id:
-            return given
-    return None
+    pairs = zip(frame.function.parameters, frame.arguments, strict=False)
+    return next((argument for parameter, argument in pairs if parameter.id == id), None)
 
 
 def _definitions(frame: Frame, m: Machine, at: int, id: str) -> list[Expr]:
     """All values that a variable is given in its function."""
-    function: Function | None = frame.function
-    for outer in range(at, -1, -1):
-        if function is not None:
-            break
-        function = m.frames[outer].function
+    frames = (frame, *(m.frames[outer] for outer in range(at, -1, -1)))
+    function = next((x.function for x in frames if x.function is not None), None)
     if function is None:
         return []
-    table = m.code.definitions.get(function.id)
-    if table is None:
-        table = m.code.definitions[function.id] = {}
-        for node in nodes_of(function.body):
-            if isinstance(node, Declare) and node.var.init is not None:
-                table.setdefault(node.var.id, []).append(node.var.init)
-            elif isinstance(node, Assign) and isinstance(node.target, Name):
-                table.setdefault(node.target.id, []).append(node.value)
-    return table.get(id, [])
+    return _settings(function).get(id, [])
+
+
+@by_identity
+def _settings(f: Function) -> dict[str, list[Expr]]:
+    """By id: all values that each variable is given."""
+    found: dict[str, list[Expr]] = {}
+    for a in given(f):
+        if isinstance(a.target, Name):
+            found.setdefault(a.target.id, []).append(a.value)
+    return found

@@ -43,7 +43,7 @@ from smemlint.evaluate.library.containers import (
 from smemlint.evaluate.library.cooperative_groups import group_method
 from smemlint.evaluate.library.memory import escaped, given, is_class, may_set, may_set_referred
 from smemlint.evaluate.library.smart_pointers import is_smart, owning, smart_method
-from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue, unseen
 from smemlint.evaluate.machine.functions import (
     FUNCTIONS,
     Arguments,
@@ -219,9 +219,7 @@ def constructed(m: Machine, t: RecordRef, e: Construct) -> Value | None:
                 escaped(m, given(m, a), "library-storage", text, call)
         return RecordValue(t, {})
     if len(e.arguments) == 1 and m.types.record_of(t) is None and m.types.layout(t) is None:
-        m.silent += 1
-        p = lvalue(m, e.arguments[0])
-        m.silent -= 1
+        p = unseen(m, e.arguments[0], lvalue)
         if isinstance(p, Pointer) and p.object.storage == "shared" and is_class(m, p.pointee):
             escaped(m, p, "unknown-function", f"`{t.name}`", Call(e, e.arguments, e.place))
             return RecordValue(t, {})

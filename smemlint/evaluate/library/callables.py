@@ -8,7 +8,7 @@ from math import prod
 from smemlint.evaluate.language.conversions import as_int
 from smemlint.evaluate.language.inlining import run_closure
 from smemlint.evaluate.library.containers import LONGEST
-from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.dispatch import rvalue, unseen
 from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import Frame
@@ -133,9 +133,7 @@ def _run(m: Machine, callee: Expr, arguments: tuple[Expr, ...], e: Call | Constr
 def _invoked(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """`std::async(policy, f, x)` and the like: the function is the first argument, or the one behind."""
     for i, a in enumerate(e.arguments[:2]):
-        m.silent += 1
-        callable_ = function_in(rvalue(m, a))
-        m.silent -= 1
+        callable_ = function_in(unseen(m, a))
         if callable_ is not None:
             return _run(m, a, e.arguments[i + 1 :], e)
     for a in e.arguments:
@@ -201,9 +199,7 @@ def _read_as(t: Type, e: Expr) -> Expr:
 
 def _alternatives(m: Machine, e: Expr) -> tuple[Type, ...]:
     """The types that a variant may hold."""
-    m.silent += 1
-    t = getattr(rvalue(m, e), "type", None)
-    m.silent -= 1
+    t = getattr(unseen(m, e), "type", None)
     if not isinstance(t, RecordRef) or t.name.removeprefix("cuda::") != "std::variant":
         return ()
     return tuple(a for a in t.arguments if isinstance(a, Type))

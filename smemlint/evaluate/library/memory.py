@@ -12,7 +12,7 @@ from smemlint.evaluate.language.accesses import escape, load, record_access, sto
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.machine.cp_async import CHUNK, Copied
-from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.functions import (
     Arguments,
     called,
@@ -274,9 +274,7 @@ def may_set_referred(m: Machine, arguments: Iterable[Expr]) -> None:
     """The same for what a method of an unknown class may take by reference: `Scan(temp).Sum(in, out)`."""
     for a in arguments:
         if isinstance(a, Name | Index | Member):
-            m.silent += 1
-            may_set(lvalue(m, a))
-            m.silent -= 1
+            may_set(unseen(m, a, lvalue))
 
 
 # ---------------------------------------------------------------------- asynchronous copies

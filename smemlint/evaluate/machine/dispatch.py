@@ -102,6 +102,15 @@ def lvalue(m: Machine, e: Expr) -> Pointer | Value:
         return contained(m, e, error, m.may is may and len(m.frames) == depth)
 
 
+def unseen(m: Machine, e: Expr, ask: Callable[[Machine, Expr], Value] = rvalue) -> Value:
+    """What an expression gives, where it is no access of the program to read it."""
+    m.silent += 1
+    try:
+        return ask(m, e)
+    finally:
+        m.silent -= 1
+
+
 def build(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:
     """`t{elements}` for a resolved type."""
     return _BUILDERS[type(t)](m, t, elements, place)

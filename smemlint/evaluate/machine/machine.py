@@ -7,6 +7,7 @@ from weakref import ref
 
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
 from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating, member_of
+from smemlint.evaluate.analysis.sinkable import sinks
 from smemlint.evaluate.machine.any_warp import any_warp
 from smemlint.evaluate.machine.components import (
     STRETCH,
@@ -266,7 +267,7 @@ class Machine:
             found.handing,
         )
         if not self.host:
-            frame.sinks = self.code.sinks(f)
+            frame.sinks = sinks(f)
         frame.instance = instance_of(frame.bindings)
 
     def forget(self, ids: frozenset[str]) -> None:

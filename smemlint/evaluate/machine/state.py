@@ -348,3 +348,8 @@ class Frame:
     ahead: Ahead = field(default_factory=Ahead)
     live: list[Object] = field(default_factory=list)
     """Variables whose destructors are still to run, in the order of their declarations."""
+
+    @property
+    def runs(self) -> Function | None:
+        """The function that runs: that around a lambda."""
+        return self.function if self.function is not None or self.parent is None else self.parent.runs

@@ -28,7 +28,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
-from smemlint.ir.types import BOOL, is_reference
+from smemlint.ir.types import BOOL, is_reference, pointed_to, referred
 
 if TYPE_CHECKING:
     from smemlint.evaluate.machine.machine import Machine
@@ -51,17 +51,12 @@ def with_expressions(m: Machine, t: Type) -> Type:
         element = with_expressions(m, t.element)
         return t if element is t.element else ArrayOf(element, t.extent)
     if isinstance(t, MemberType):
-        owner = plain(with_expressions(m, t.owner))
+        owner = referred(with_expressions(m, t.owner))
         return t if owner is t.owner else m.types.resolve(MemberType(owner, t.name, t.arguments), m.bindings)
     if isinstance(t, RecordRef) and any(isinstance(a, OpaqueType) and a.of is not None for a in t.arguments):
         arguments = tuple(with_expressions(m, a) if is_type(a) else a for a in t.arguments)  # type: ignore[arg-type]
         return t if arguments == t.arguments else m.types.resolve(RecordRef(t.name, arguments), m.bindings)
     return t
-
-
-def plain(t: Type) -> Type:
-    """What a reference refers to; any other type as it is."""
-    return t.to if isinstance(t, PointerTo) and t.reference else t
 
 
 def declared_type(m: Machine, e: Expr) -> Type | None:
@@ -86,7 +81,7 @@ def declared_type(m: Machine, e: Expr) -> Type | None:
         if e.op == "*":
             return _element(of)
         if e.op == "&":
-            return None if of is None else PointerTo(plain(of))
+            return None if of is None else PointerTo(referred(of))
         return BOOL if e.op == "!" else of
     if isinstance(e, Conditional):
         return declared_type(m, e.then)
@@ -100,17 +95,14 @@ def _known(t: Type) -> Type | None:
 
 
 def _element(t: Type | None) -> Type | None:
-    t = None if t is None else plain(t)
-    if isinstance(t, PointerTo):
-        return t.to
-    return t.element if isinstance(t, ArrayOf) else None
+    return None if t is None else pointed_to(referred(t))
 
 
 def _computed(m: Machine, e: Binary) -> Type | None:
     if e.op in _COMPARING:
         return BOOL
     left, right = declared_type(m, e.left), declared_type(m, e.right)
-    a, b = (None if t is None else plain(t) for t in (left, right))
+    a, b = (None if t is None else referred(t) for t in (left, right))
     if e.op == ",":
         return right
     return common_type(a, b) if isinstance(a, Scalar) and isinstance(b, Scalar) else None
@@ -118,7 +110,7 @@ def _computed(m: Machine, e: Binary) -> Type | None:
 
 def _owner(m: Machine, e: Member) -> RecordRef | None:
     owner = declared_type(m, e.base)
-    owner = None if owner is None else plain(owner)
+    owner = None if owner is None else referred(owner)
     if e.arrow and isinstance(owner, PointerTo):
         owner = owner.to
     return owner if isinstance(owner, RecordRef) else None

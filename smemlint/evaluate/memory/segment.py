@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from smemlint.evaluate.analysis.owned import owned
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.spelling import dims_of
 from smemlint.evaluate.values.objects import Object, led_to
@@ -57,7 +58,7 @@ def _turn(m: Machine, o: Object) -> tuple[int, int]:
     """Where an array comes among the others: file-scope ones in the order of their declarations."""
     if o.id not in m.memory.globals or o.var is None:
         return (1, 0)
-    return (0 if o.id in m.code.owned else 2, o.var.place.offset)
+    return (0 if o.id in owned(m.module) else 2, o.var.place.offset)
 
 
 def _placed(m: Machine, arrays: list[Object]) -> dict[int, int]:

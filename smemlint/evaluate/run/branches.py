@@ -32,7 +32,7 @@ from smemlint.evaluate.control_flow.settling import apart, choice_at, is_limit, 
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.library.host_checks import checked
-from smemlint.evaluate.machine.dispatch import run, rvalue
+from smemlint.evaluate.machine.dispatch import run, rvalue, unseen
 from smemlint.evaluate.machine.machine import Barrier, Machine
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.conditionals import chooses_arrays, continued
@@ -101,9 +101,7 @@ def _is_one_arm(m: Machine, s: If) -> bool:
     if not choices or not (in_another_order(s) or any(chooses_arrays(m, n) for n in choices)):
         return False
     guesses = m.unknowns.guesses
-    m.silent += 1
-    c = here(m, ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns))
-    m.silent -= 1
+    c = here(m, ar.truth_of(truth(m, unseen(m, s.condition)), m.unknowns))
     varying = not c.uniform if c.known else any(x.varying for mono in c.terms for x in mono)
     return varying and m.unknowns.guesses == guesses
 

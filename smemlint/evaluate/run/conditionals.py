@@ -13,7 +13,7 @@ from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, differ, settle
 from smemlint.evaluate.language.accesses import load, mention
 from smemlint.evaluate.language.conversions import operand_of, truth
-from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.local_memory import here, merge
 from smemlint.evaluate.values import arithmetic as ar
@@ -45,6 +45,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL, INT, LONG, UINT
+from smemlint.ir.uses import holds
 from smemlint.ir.walk import walk
 
 MOST_TYPED = 24
@@ -265,9 +266,7 @@ def _chosen_by_launch(
     if _tells_type(other):
         guessed, assumed = list(m.unknowns.guessed), dict(m.journal.assumptions)
         size, m.code_size = m.code_size, replace(m.code_size)  # loops around count in the one they know
-        m.silent += 1
-        v = evaluate(m, other)
-        m.silent -= 1
+        v = unseen(m, other, evaluate)
         m.unknowns.guessed, m.journal.assumptions, m.code_size = guessed, assumed, size
     return either_value(m, decision, chosen, [v], "?")
 
@@ -277,9 +276,7 @@ def _of_common_type(m: Machine, chosen: Int, other: Expr) -> Int:
     written = _written_type(m, other)
     if written is None and _tells_type(other):
         guessed, assumed = list(m.unknowns.guessed), dict(m.journal.assumptions)
-        m.silent += 1
-        v = rvalue(m, other)
-        m.silent -= 1
+        v = unseen(m, other)
         m.unknowns.guessed, m.journal.assumptions = guessed, assumed
         written = v.type if isinstance(v, Int) else None
     if written is None or written == chosen.type:
@@ -296,9 +293,7 @@ def _written_type(m: Machine, e: Expr) -> Scalar | None:
     if isinstance(e, Literal):
         return e.type
     if isinstance(e, Name):
-        m.silent += 1
-        v = rvalue(m, e)
-        m.silent -= 1
+        v = unseen(m, e)
         return v.type if isinstance(v, Int) else None
     if isinstance(e, Special):
         return INT if e.name == "warpSize" else UINT
@@ -324,9 +319,7 @@ def _only_chooses(m: Machine, e: Conditional) -> bool:
     c = e.condition
     if not (is_plain(c) and isinstance(c, Binary) and is_plain(e.then) and is_plain(e.otherwise)):
         return False
-    m.silent += 1
-    sides = [rvalue(m, x) for x in (c.left, c.right, e.then, e.otherwise)]
-    m.silent -= 1
+    sides = [unseen(m, x) for x in (c.left, c.right, e.then, e.otherwise)]
     if any(isinstance(v, Pointer) for v in sides[2:]):  # one of two places is as open as one of two numbers
         if c.op not in ("&&", "||"):
             return all(isinstance(v, Int) and v.uniform for v in sides[:2])
@@ -352,11 +345,7 @@ def _may_be_passed_over(m: Machine, c: Int, *sides: Expr) -> bool:
 
 
 def _may_set(e: Expr) -> bool:
-    return any(
-        isinstance(n, Assign | Asm | Call | Construct | UnknownExpr)
-        or (isinstance(n, Unary) and n.op in STEPS)
-        for n in walk(e)
-    )
+    return holds(e, (Assign, Asm, Call, Construct, UnknownExpr), STEPS)
 
 
 @by_identity

@@ -34,6 +34,7 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.memo import by_identity
+from smemlint.ir.types import referred
 
 MOST_ELEMENTS = 64
 """Elements of an array that are copied one by one."""
@@ -132,7 +133,7 @@ def _is_copied(m: Machine, e: Expr) -> bool:
     o = m.find(e.id) if isinstance(e, Name) else None
     if o is None:
         return False
-    return _copies(m, o.type.to if isinstance(o.type, PointerTo) and o.type.reference else o.type)
+    return _copies(m, referred(o.type))
 
 
 def _made_of(m: Machine, p: Pointer, moved: bool, e: Expr) -> Value:

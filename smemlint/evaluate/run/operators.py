@@ -14,7 +14,7 @@ from smemlint.evaluate.language.places import lost, offset_pointer, place_of, po
 from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.language.unread import is_for_nothing
 from smemlint.evaluate.library.atomics import operator_on_atomic
-from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue
+from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.memory.parts import truncated
@@ -314,11 +314,7 @@ def _forget_led_to(m: Machine, e: Assign, target: Value) -> None:
 def assigned_place(m: Machine, e: Assign) -> Pointer | Value:
     """`(a = b)` where a place is asked for: a's, which is not accessed once more."""
     assign_value(m, e)
-    m.silent += 1
-    try:
-        return lvalue(m, e.target)
-    finally:
-        m.silent -= 1
+    return unseen(m, e.target, lvalue)
 
 
 def _target_place(e: Assign) -> Place | None:

@@ -47,6 +47,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.macros import asserted, is_macro_like
 from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import last_statement
 from smemlint.ir.walk import nodes_of
 from smemlint.patterns import pattern
 
@@ -83,14 +84,8 @@ def _skipped(body: tuple[Stmt, ...]) -> dict[int, Block]:
     return {
         i: Block(body[i + 1 :])
         for i, s in enumerate(body[:-1])
-        if isinstance(s, If) and s.otherwise is None and _continues(s.then)
+        if isinstance(s, If) and s.otherwise is None and isinstance(last_statement(s.then), Continue)
     }
-
-
-def _continues(s: Stmt) -> bool:
-    while isinstance(s, Block) and s.body:
-        s = s.body[-1]
-    return isinstance(s, Continue)
 
 
 def run_block(m: Machine, s: Block) -> None:

@@ -23,7 +23,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
-from smemlint.ir.types import BFLOAT16, HALF
+from smemlint.ir.types import BFLOAT16, HALF, referred
 
 _INTEGERS = ("int", "uint", "bool")
 
@@ -99,7 +99,7 @@ def exists(types: Types, a: TemplateArgument, bindings: Bindings) -> bool:
 
 def _has(types: Types, t: Type, name: str) -> bool:
     """Whether a class has a member of a name."""
-    t = t.to if isinstance(t, PointerTo) and t.reference else t
+    t = referred(t)
     found = types.record_of(t) if isinstance(t, RecordRef) else None
     if found is None:
         return False

@@ -39,7 +39,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.expr import uncast
-from smemlint.ir.types import INT
+from smemlint.ir.types import INT, referred
 from smemlint.patterns import pattern
 
 SHARED_ATTRIBUTE, ALIGNED_ATTRIBUTE, CONSTANT_ATTRIBUTE, DEVICE_ATTRIBUTE = 416, 441, 412, 413
@@ -314,9 +314,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         if init is not None and init.kind == UNEXPOSED and len(array) > 1:  # copied element by element
             init = array[0]
         place = self.place_of(node)
-        type_: Type = c.types.lower(cursors.cursor_type(node))
-        if isinstance(type_, PointerTo) and type_.reference:
-            type_ = type_.to
+        type_ = referred(c.types.lower(cursors.cursor_type(node)))
         indexed = isinstance(type_, ArrayOf)
         if found[1]:
             type_ = PointerTo(type_, True)

@@ -12,10 +12,7 @@ from collections.abc import Iterator, Mapping
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.ir import (
     Assign,
-    Cast,
     Conditional,
-    Construct,
-    Declare,
     Expr,
     Function,
     If,
@@ -23,17 +20,18 @@ from smemlint.ir import (
     Member,
     Name,
     Return,
-    Var,
 )
+from smemlint.ir.expr import uncopied
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
+from smemlint.ir.uses import arms, declared
 from smemlint.ir.walk import nodes_of
 
 
 @by_identity
 def alternatives(f: Function) -> Mapping[int, tuple[Expr, ...]]:
     """By id() of an expression, the others that may be taken in its place, as a condition decides."""
-    begun = {v.id: core(v.init) for v in _variables(f) if v.init is not None}
+    begun = _begun(f)
     found: dict[int, tuple[Expr, ...]] = {}
     for chosen in (*_conditionals(f), _returned(f), *_replaced(f, begun)):
         for e in chosen:
@@ -47,50 +45,29 @@ def alternatives(f: Function) -> Mapping[int, tuple[Expr, ...]]:
     return found
 
 
-def core(e: Expr) -> Expr:
-    """Without copies around it."""
-    while isinstance(e, Cast | Construct):
-        if isinstance(e, Construct):
-            if len(e.arguments) != 1:
-                break
-            e = e.arguments[0]
-        else:
-            e = e.operand
-    return e
-
-
-def _variables(f: Function) -> Iterator[Var]:
-    found = (n.var for n in nodes_of(f.body) if isinstance(n, Declare))
-    return (v for v in found if not is_reference(v.type))
+def _begun(f: Function) -> dict[str, Expr]:
+    """What variables begin as, by id."""
+    return {v.id: uncopied(v.init) for v in declared(f) if v.init is not None and not is_reference(v.type)}
 
 
 def _conditionals(f: Function) -> Iterator[tuple[Expr, ...]]:
     for n in nodes_of(f.body):
         if isinstance(n, Conditional):
-            yield tuple(_arms(n))
-
-
-def _arms(e: Expr) -> Iterator[Expr]:
-    e = core(e)
-    if isinstance(e, Conditional):
-        yield from _arms(e.then)
-        yield from _arms(e.otherwise)
-    else:
-        yield e
+            yield tuple(arms(n))
 
 
 def _returned(f: Function) -> tuple[Expr, ...]:
-    values = [core(n.value) for n in nodes_of(f.body) if isinstance(n, Return) and n.value is not None]
+    values = [uncopied(n.value) for n in nodes_of(f.body) if isinstance(n, Return) and n.value is not None]
     return tuple(values) if len(values) == 2 and all(isinstance(v, Name) for v in values) else ()
 
 
 @by_identity
 def set_apart(f: Function) -> frozenset[int]:
     """id() of copies of which a condition sets members one by one, outside of loops, and of these members."""
-    begun = {v.id: core(v.init) for v in _variables(f) if v.init is not None}
+    begun = _begun(f)
     found: set[int] = set()
     for n in _given_under_conditions(f):
-        target, value = n.target, core(n.value)
+        target, value = n.target, uncopied(n.value)
         if isinstance(target, Member) and not target.arrow and isinstance(target.base, Name):
             start = begun.get(target.base.id)
             if is_element(start) and isinstance(value, Member):
@@ -102,7 +79,7 @@ def _replaced(f: Function, begun: Mapping[str, Expr]) -> Iterator[tuple[Expr, ..
     """What a variable begins as, and what it is given under a condition outside of loops."""
     for n in _given_under_conditions(f):
         start = begun.get(n.target.id) if isinstance(n.target, Name) else None
-        if start is not None and is_element(start) and is_element(value := core(n.value)):
+        if start is not None and is_element(start) and is_element(value := uncopied(n.value)):
             yield start, value
 
 

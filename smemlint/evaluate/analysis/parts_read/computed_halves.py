@@ -7,14 +7,11 @@ In: a function and what it stores. Out: whether an instruction of these types ma
 from __future__ import annotations
 
 from smemlint.ir import (
-    ArrayOf,
-    Assign,
     Binary,
     Call,
     Cast,
     Conditional,
     Construct,
-    Declare,
     Expr,
     FloatLiteral,
     Function,
@@ -28,7 +25,8 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import nodes_of
+from smemlint.ir.types import held_type
+from smemlint.ir.uses import given, variables
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
 
@@ -46,19 +44,16 @@ def is_computed(f: Function, value: Expr) -> bool:
 @by_identity
 def types_of(f: Function) -> dict[str, Type]:
     """By name's id: the types of parameters and local variables."""
-    declared = [n.var for n in nodes_of(f.body) if isinstance(n, Declare)]
-    return {v.id: v.type for v in (*f.parameters, *declared)}
+    return {id: v.type for id, v in variables(f).items()}
 
 
 @by_identity
 def _sources(f: Function) -> dict[str, list[Expr]]:
     """By id of a local variable or array: what is put into it."""
     found: dict[str, list[Expr]] = {}
-    for n in nodes_of(f.body):
-        if isinstance(n, Declare) and n.var.init is not None:
-            found.setdefault(n.var.id, []).append(n.var.init)
-        elif isinstance(n, Assign) and (name := _root(n.target)) is not None:
-            found.setdefault(name.id, []).append(n.value)
+    for a in given(f):
+        if (name := _root(a.target)) is not None:
+            found.setdefault(name.id, []).append(a.value)
     return found
 
 
@@ -76,7 +71,7 @@ def _computed(e: Expr, sources: dict[str, list[Expr]], types: dict[str, Type], s
     if isinstance(e, Unary) and e.op != "*":
         return True
     root = _root(e)
-    if root is None or root.id in seen or _points(types.get(root.id)):
+    if root is None or root.id in seen or isinstance(types.get(root.id), PointerTo):
         return False
     if is_wider(e, types):
         return True
@@ -99,11 +94,4 @@ def is_wider(e: Expr, types: dict[str, Type]) -> bool:
 def element_type(e: Expr, types: dict[str, Type]) -> Type | None:
     """What the variable holds of which an expression is an element or a member; None where it is none."""
     root = _root(e)
-    t = None if root is None else types.get(root.id)
-    while isinstance(t, ArrayOf | PointerTo):
-        t = t.element if isinstance(t, ArrayOf) else t.to
-    return t
-
-
-def _points(t: Type | None) -> bool:
-    return isinstance(t, PointerTo)
+    return None if root is None else held_type(types.get(root.id))

@@ -13,7 +13,6 @@ from smemlint.ir import (
     Assign,
     Binary,
     Conditional,
-    Declare,
     Function,
     If,
     Index,
@@ -26,6 +25,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import array_of, declared
 from smemlint.ir.walk import children, nodes_of
 
 MOST = 32
@@ -37,7 +37,7 @@ def elements_read(f: Function) -> Mapping[str, frozenset[int]]:
     """By id of a small array of a thread's own with which no more is done, the elements that are read."""
     arrays = {
         v.id
-        for v in (n.var for n in nodes_of(f.body) if isinstance(n, Declare))
+        for v in declared(f)
         if isinstance(v.type, ArrayOf) and v.storage == "local" and v.init is None
         if isinstance(v.type.extent, Literal) and v.type.extent.value <= MOST
     }
@@ -77,19 +77,11 @@ def changing(f: Function) -> frozenset[str]:
             isinstance(n, Loop) and isinstance(n.condition, Binary) and isinstance(n.condition.right, Literal)
         )
         if isinstance(n, If | Switch | Conditional) or (isinstance(n, Loop) and not counted):
-            found |= {
-                name.id for a in nodes_of(n) if isinstance(a, Assign) if (name := _root(a.target)) is not None
-            }
-            found |= {
-                name.id for a in nodes_of(n) if isinstance(a, Unary) if (name := _root(a.operand)) is not None
-            }
+            for a in nodes_of(n):
+                target = a.target if isinstance(a, Assign) else a.operand if isinstance(a, Unary) else None
+                if target is not None and isinstance(name := array_of(target), Name):
+                    found.add(name.id)
     return frozenset(found)
-
-
-def _root(e: object) -> Name | None:
-    while isinstance(e, Index):
-        e = e.base
-    return e if isinstance(e, Name) else None
 
 
 def _array_of(e: object) -> str:

@@ -11,7 +11,6 @@ from collections import Counter
 from smemlint.ir import (
     Binary,
     Cast,
-    Declare,
     Expr,
     Function,
     Index,
@@ -27,6 +26,7 @@ from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.types import is_reference
+from smemlint.ir.uses import declared
 from smemlint.ir.walk import children, nodes_of
 
 __all__ = ["LOW", "halves_read", "narrow_reads"]
@@ -52,9 +52,9 @@ def halves_read(f: Function) -> dict[int, int]:
             look(child, part if child is operand else WHOLE)
 
     look(f.body, WHOLE)
-    for n in nodes_of(f.body):
-        if isinstance(n, Declare) and n.var.init is not None and not is_reference(n.var.type):
-            used, source = uses.get(n.var.id, set()), uncast(n.var.init)
+    for v in declared(f):
+        if v.init is not None and not is_reference(v.type):
+            used, source = uses.get(v.id, set()), uncast(v.init)
             if len(used) == 1 and WHOLE not in used and is_element(source):
                 found[id(source)] = next(iter(used))
     return found

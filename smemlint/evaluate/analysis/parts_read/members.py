@@ -15,9 +15,7 @@ from smemlint.ir import (
     Assign,
     Block,
     Call,
-    Cast,
     Conditional,
-    Construct,
     Declare,
     Evaluate,
     Expr,
@@ -32,8 +30,10 @@ from smemlint.ir import (
     Stmt,
     Var,
 )
+from smemlint.ir.expr import uncopied
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
+from smemlint.ir.uses import arms, array_of, declared, variables
 from smemlint.ir.walk import children, nodes_of, walk
 from smemlint.records import record
 
@@ -55,6 +55,7 @@ class _Uses:
     """A member of it is set."""
 
 
+@by_identity
 def members_set(f: Function) -> dict[int, frozenset[str]]:
     """By id() of an expression that a variable begins with, names of members that are set before any is used
     (`float2 a = s[i]; a.x = 0;`)."""
@@ -66,7 +67,7 @@ def members_set(f: Function) -> dict[int, frozenset[str]]:
             if isinstance(s, Declare) and s.var.init is not None and not is_reference(s.var.type):
                 names = frozenset(_set_first(s.var.id, block.body[at + 1 :]))
                 if names:
-                    found[id(_core(s.var.init))] = names
+                    found[id(uncopied(s.var.init))] = names
     return found
 
 
@@ -94,15 +95,15 @@ def stored_back(f: Function, functions: Functions) -> dict[int, frozenset[str]]:
     """By id() of an expression that a variable begins with, the members that are read of it by themselves,
     where it is otherwise only stored as a whole, once, after members of it were set, here or by a function
     that is handed it. Of an element that one is handed (`s[i] = f(s[i])`) likewise."""
-    found = {id(_core(v.init)): read for v, read in _stored_once(f, functions) if v.init is not None}
+    found = {id(uncopied(v.init)): read for v, read in _stored_once(f, functions) if v.init is not None}
     for n in nodes_of(f.body):
-        call = _core(n.value) if isinstance(n, Assign) and n.op == "=" else None
+        call = uncopied(n.value) if isinstance(n, Assign) and n.op == "=" else None
         if not isinstance(call, Call):
             continue
         for i, a in enumerate(call.arguments):
-            read = None if isinstance(_core(a), Name) else _read_by(call, i, functions, by_value=True)
+            read = None if isinstance(uncopied(a), Name) else _read_by(call, i, functions, by_value=True)
             if read is not None:
-                found[id(_core(a))] = read
+                found[id(uncopied(a))] = read
     return found
 
 
@@ -131,7 +132,7 @@ def _stored_once(f: Function, functions: Functions) -> list[tuple[Var, frozenset
             if node.op != "=" or not isinstance(node.target.base, Name):
                 look(node.target)
             look(node.value)
-        elif isinstance(node, Assign) and node.op == "=" and isinstance(name := _core(node.value), Name):
+        elif isinstance(node, Assign) and node.op == "=" and isinstance(name := uncopied(node.value), Name):
             look(node.target)
             stores[name.id] += 1
         elif isinstance(node, Assign) and node.op == "=" and _changes(node):
@@ -145,7 +146,7 @@ def _stored_once(f: Function, functions: Functions) -> list[tuple[Var, frozenset
     def look_at_call(call: Call) -> None:
         look(call.callee)
         for i, a in enumerate(call.arguments):
-            name = _core(a)
+            name = uncopied(a)
             read = _read_by(call, i, functions) if isinstance(name, Name) else None
             if read is None:
                 look(a)
@@ -155,19 +156,19 @@ def _stored_once(f: Function, functions: Functions) -> list[tuple[Var, frozenset
 
     look(f.body)
     return [
-        (n.var, frozenset(reads.get(n.var.id, ())))
-        for n in nodes_of(f.body)
-        if isinstance(n, Declare) and n.var.init is not None and not is_reference(n.var.type)
-        if n.var.id in sets and stores[n.var.id] == 1 and n.var.id not in others
+        (v, frozenset(reads.get(v.id, ())))
+        for v in declared(f)
+        if v.init is not None and not is_reference(v.type)
+        if v.id in sets and stores[v.id] == 1 and v.id not in others
     ]
 
 
 def _changes(e: Assign) -> bool:
     """Whether a variable becomes what a function makes of it: `v = f(v)`."""
-    call, target = _core(e.value), e.target
+    call, target = uncopied(e.value), e.target
     if not isinstance(call, Call) or not isinstance(target, Name):
         return False
-    return any(isinstance(a := _core(given), Name) and a.id == target.id for given in call.arguments)
+    return any(isinstance(a := uncopied(given), Name) and a.id == target.id for given in call.arguments)
 
 
 def _read_by(
@@ -190,7 +191,9 @@ def _read_by(
                 members.update((node.name,) if node.base.id == id else ())
             elif isinstance(node, Name):
                 whole |= node.id == id
-            elif isinstance(node, Return) and node.value is not None and isinstance(_core(node.value), Name):
+            elif (
+                isinstance(node, Return) and node.value is not None and isinstance(uncopied(node.value), Name)
+            ):
                 pass
             elif isinstance(node, Assign) and node.op == "=" and _is_member_of(node.target, id):
                 look(node.value)
@@ -215,9 +218,9 @@ def members_read(f: Function, functions: Functions) -> dict[int, frozenset[str]]
     for n in nodes_of(f.body):
         if isinstance(n, Call):
             for i, a in enumerate(n.arguments):
-                used = None if isinstance(_core(a), Name) else _of_argument(n, i, functions, 0)
+                used = None if isinstance(uncopied(a), Name) else _of_argument(n, i, functions, 0)
                 if used:
-                    found[id(_core(a))] = used
+                    found[id(uncopied(a))] = used
     return found
 
 
@@ -230,8 +233,8 @@ def members_touched(f: Function, functions: Functions) -> tuple[frozenset[str], 
     for n in nodes_of(f.body):
         if isinstance(n, Call):
             for i, a in enumerate(n.arguments):
-                if not isinstance(_core(a), Name) and _is_argument_touched(n, i, functions, 0):
-                    given.add(id(_core(a)))
+                if not isinstance(uncopied(a), Name) and _is_argument_touched(n, i, functions, 0):
+                    given.add(id(uncopied(a)))
     return variables, frozenset(given)
 
 
@@ -272,7 +275,7 @@ def halved(f: Function) -> frozenset[int]:
         id(arm)
         for target, value in _given(f.body, arrays)
         if target in mixed or (target in set_ and isinstance(value, Conditional))
-        for arm in _arms(value)
+        for arm in arms(value)
     )
 
 
@@ -303,61 +306,37 @@ def _used_apart(f: Function, arrays: Set[str]) -> set[str]:
 def _sources(body: object, arrays: Set[str]) -> Iterator[tuple[str, Expr]]:
     """(variable, what it is given) wherever a variable is given a whole value, for each way of `?:`."""
     for target, value in _given(body, arrays):
-        for arm in _arms(value):
+        for arm in arms(value):
             yield target, arm
 
 
 def _given(body: object, arrays: Set[str]) -> Iterator[tuple[str, Expr]]:
     for n in nodes_of(body):
         if isinstance(n, Declare) and n.var.init is not None and not is_reference(n.var.type):
-            yield n.var.id, _core(n.var.init)
+            yield n.var.id, uncopied(n.var.init)
         elif isinstance(n, Assign) and n.op == "=":
             name = _variable(n.target, arrays)
             if name is not None:
-                yield name.id, _core(n.value)
-
-
-def _arms(e: Expr) -> Iterator[Expr]:
-    """What a value may be, as conditions decide."""
-    if isinstance(e, Conditional):
-        yield from _arms(_core(e.then))
-        yield from _arms(_core(e.otherwise))
-    else:
-        yield e
+                yield name.id, uncopied(n.value)
 
 
 @by_identity
 def _arrays(f: Function) -> frozenset[str]:
     """Ids of the arrays that each thread has for itself."""
-    found = (n.var for n in nodes_of(f.body) if isinstance(n, Declare))
-    return frozenset(v.id for v in found if isinstance(v.type, ArrayOf) and v.storage == "local")
+    return frozenset(v.id for v in declared(f) if isinstance(v.type, ArrayOf) and v.storage == "local")
 
 
 def _variable(e: Expr, arrays: Set[str]) -> Name | None:
     """The variable that an expression is, or the array of a thread's own that it is an element of."""
-    element = isinstance(e, Index)
-    while isinstance(e, Index):
-        e = e.base
-    return e if isinstance(e, Name) and (not element or e.id in arrays) else None
-
-
-def _core(e: Expr) -> Expr:
-    """Without copies around it."""
-    while True:
-        if isinstance(e, Cast):
-            e = e.operand
-        elif isinstance(e, Construct) and len(e.arguments) == 1:
-            e = e.arguments[0]
-        else:
-            return e
+    own = array_of(e)
+    return own if isinstance(own, Name) and (own is e or own.id in arrays) else None
 
 
 def _uses_of(f: Function) -> dict[str, _Uses]:
     """Of each name in a function."""
     uses: dict[str, _Uses] = {}
     arrays = _arrays(f)
-    variables = [*f.parameters, *(n.var for n in nodes_of(f.body) if isinstance(n, Declare))]
-    references = {v.id for v in variables if is_reference(v.type)}
+    references = {id for id, v in variables(f).items() if is_reference(v.type)}
 
     def of(name: Name) -> _Uses:
         return uses.setdefault(name.id, _Uses(set(), set(), []))
@@ -371,19 +350,21 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
         elif isinstance(node, Call):
             look(node.callee)
             for i, a in enumerate(node.arguments):
-                if isinstance(_core(a), Name):
-                    name = _core(a)
+                if isinstance(uncopied(a), Name):
+                    name = uncopied(a)
                     assert isinstance(name, Name)
                     of(name).passed.append((node, i))
                 else:
                     look(a)
         elif (
-            isinstance(node, Declare) and node.var.init is not None and isinstance(_core(node.var.init), Name)
+            isinstance(node, Declare)
+            and node.var.init is not None
+            and isinstance(uncopied(node.var.init), Name)
         ):
             _copied(node.var, look, of)
         elif isinstance(node, Assign) and node.op == "=" and (own := _variable(node.target, arrays)):
             look_at_indices(node.target)
-            value = _core(node.value)
+            value = uncopied(node.value)
             if isinstance(value, Name):
                 of(value).copies.add(own.id)
                 of(value).whole |= own.id in references
@@ -434,7 +415,7 @@ def _own_member(e: Expr, arrays: Set[str]) -> Name | None:
 def _copied(var: Var, look: Callable[[object], None], of: Callable[[Name], _Uses]) -> None:
     """`T b = a;`: what is used of b is used of a."""
     assert var.init is not None
-    source = _core(var.init)
+    source = uncopied(var.init)
     assert isinstance(source, Name)
     if is_reference(var.type):
         of(source).whole = True

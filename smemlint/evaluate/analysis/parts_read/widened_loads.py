@@ -31,6 +31,7 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import given
 from smemlint.ir.walk import nodes_of
 
 __all__ = ["handed_on", "is_float_of", "is_widened", "perhaps_widened"]
@@ -65,10 +66,9 @@ def _made_floats(f: Function) -> frozenset[int]:
             found |= {id(a) for a in n.arguments}
         elif isinstance(n, Cast) and _is_real(n.type):
             found.add(id(n.operand))
-        if isinstance(n, Declare) and n.var.init is not None:
-            copies.setdefault(n.var.id, []).append(n.var.init)
-        elif isinstance(n, Assign) and n.op == "=" and (variable := _variable(n.target)):
-            copies.setdefault(variable, []).append(n.value)
+    for a in given(f):
+        if a.op == "=" and (variable := _variable(a.target)):
+            copies.setdefault(variable, []).append(a.value)
     found -= bare
     for n in nodes_of(f.body):
         if isinstance(n, Name | Index) and id(n) in found:

@@ -41,9 +41,9 @@ from smemlint.ir import (
     Unary,
     Var,
 )
-from smemlint.ir.expr import STEPS
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
+from smemlint.ir.uses import HANDED, target_of
 from smemlint.ir.walk import names_in, walk
 from smemlint.records import record
 
@@ -334,10 +334,8 @@ def _targets(s: Loop) -> list[Expr]:
     """The places that the body sets, or whose address it takes."""
     found: list[Expr] = []
     for n in walk(s.body):
-        if isinstance(n, Assign):
-            found.append(n.target)
-        elif isinstance(n, Unary) and n.op in (*STEPS, "&"):
-            found.append(n.operand)
+        if (target := target_of(n, HANDED)) is not None:
+            found.append(target)
         elif isinstance(n, Declare) and n.var.init is not None and is_reference(n.var.type):
             found.append(n.var.init)
         elif isinstance(n, Asm):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from smemlint.evaluate.analysis.trip_count import step_of
-from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.analysis.trip_count import other_ends, step_of
+from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.loops.trips import set_by
 from smemlint.evaluate.values.comparison import COMPARISONS
@@ -39,6 +39,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import LONG
+from smemlint.ir.uses import HANDED, holds, target_of
 from smemlint.ir.walk import names_in, walk
 
 _MOST = 4096
@@ -79,30 +80,19 @@ def _is_short(m: Machine, s: Loop) -> bool:
     c = s.condition
     o = m.find(c.left.id) if isinstance(c, Binary) and isinstance(c.left, Name) else None
     init = None if o is None or o.var is None else start_of(s, o.var)
-    if init is None or not isinstance(c, Binary) or any(_steps_on(n) for n in (*walk(init), *walk(c.right))):
+    if init is None or not isinstance(c, Binary) or holds((init, c.right), (Assign, Call), STEPS):
         return False
-    m.silent += 1
-    try:
-        first, last = rvalue(m, init), rvalue(m, c.right)
-    finally:
-        m.silent -= 1
+    first, last = unseen(m, init), unseen(m, c.right)
     if not isinstance(first, Int) or not isinstance(last, Int) or first.form is None or last.form is None:
         return False
     return not form_of(subtract(last, first, LONG)).terms
-
-
-def _steps_on(n: object) -> bool:
-    return isinstance(n, Assign | Call) or (isinstance(n, Unary) and n.op in STEPS)
 
 
 @by_identity
 def _changed(s: Loop) -> tuple[str, ...]:
     """Variables from outside of a loop, or of its head, that it changes."""
     inside = {n.var.id for n in walk(s.body) if isinstance(n, Declare)}
-    targets = (
-        n.target if isinstance(n, Assign) else n.operand if isinstance(n, Unary) and n.op in STEPS else None
-        for n in (*walk(s.body), *walk(s.step))
-    )
+    targets = map(target_of, walk((s.body, s.step)))
     return tuple(dict.fromkeys(t.id for t in targets if isinstance(t, Name) and t.id not in inside))
 
 
@@ -111,7 +101,7 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
     c = s.condition
     if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!="):
         return None
-    if not m.host and not all(is_compile_time(m, e) for e in m.code.other_ends(s)):
+    if not m.host and not all(is_compile_time(m, e) for e in other_ends(s)):
         return None
     if not isinstance(c.left, Name):
         return None if m.host else _trips_by_formula(m, s, c)
@@ -201,11 +191,7 @@ def _trips_by_distance(
     the compiler knows the distance though not where it begins."""
     if step[0] not in ("+", "-") or set_by(s) & names_in(c.right):
         return None
-    m.silent += 1  # what is read here is no access of the program
-    try:
-        last = rvalue(m, c.right)
-    finally:
-        m.silent -= 1
+    last = unseen(m, c.right)
     size = 1
     if isinstance(start, Pointer):
         bytes_ = m.types.size_of(start.pointee)
@@ -239,13 +225,8 @@ def _step(m: Machine, s: Loop, id: str) -> tuple[str, int] | None:
     if s.step is not None:
         return _step_of(m, s.step, id) if m.host or id not in set_by(s) else None
     steps = _steps_in_body(s)
-    own = [e for e in steps if isinstance(e, Unary | Assign) and _target(e) == id]
+    own = [e for e in steps if isinstance(t := target_of(e, HANDED), Name) and t.id == id]
     return _step_of(m, own[0], id) if len(own) == 1 and not m.host else None
-
-
-def _target(e: Unary | Assign) -> str | None:
-    target = e.operand if isinstance(e, Unary) else e.target
-    return target.id if isinstance(target, Name) else None
 
 
 @by_identity
@@ -261,8 +242,7 @@ def _steps_in_body(s: Loop) -> tuple[Expr, ...]:
             if isinstance(n, Conditional | Lambda) or (isinstance(n, Binary) and n.op in ("&&", "||")):
                 sure = False
         for n in walk(part):
-            changes = isinstance(n, Assign) or (isinstance(n, Unary) and n.op in (*STEPS, "&"))
-            if changes and isinstance(n, Assign | Unary):
+            if isinstance(n, Assign | Unary) and target_of(n, HANDED) is not None:
                 found += [n] if sure else [n, n]
     return tuple(found)
 

@@ -11,6 +11,7 @@ from operator import add
 
 import numpy as np
 
+from smemlint.evaluate.analysis.trip_count import countable
 from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
 from smemlint.evaluate.control_flow.join_points import meet
 from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
@@ -53,7 +54,7 @@ def pragma_of(m: Machine, s: Loop, trip: int | None) -> int | None:
     """What decides over unrolling before its size does: 1 where iterations cannot be put into one line."""
     if s.unroll is not None or trip is not None or m.host:
         return s.unroll
-    return None if m.code.countable(s) and not uncounted(m, s) else 1
+    return None if countable(s) and not uncounted(m, s) else 1
 
 
 def run_generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = None) -> None:

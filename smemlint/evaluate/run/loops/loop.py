@@ -36,10 +36,10 @@ from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.objects import Snapshot
-from smemlint.ir import Assign, Block, Break, Continue, Expr, If, Labeled, Loop, Unary
+from smemlint.ir import STEPS, Assign, Block, Break, Continue, Expr, If, Labeled, Loop, Unary
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import walk
+from smemlint.ir.uses import holds
 from smemlint.records import record
 
 _WAYS = 16
@@ -242,10 +242,7 @@ def _may_leave(s: Loop) -> bool:
 
 @by_identity
 def _assigns(e: Expr) -> bool:
-    return any(
-        isinstance(n, Assign) or (isinstance(n, Unary) and n.op in ("x++", "x--", "++x", "--x"))
-        for n in walk(e)
-    )
+    return holds(e, Assign, STEPS)
 
 
 def _back_to(m: Machine, s: Loop, head: Head) -> Loop:

@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.analysis.trip_count import step_of
-from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int
-from smemlint.ir import Assign, Binary, Cast, Expr, Literal, Loop, Name, Unary
-from smemlint.ir.expr import STEPS
+from smemlint.ir import Binary, Cast, Expr, Literal, Loop, Name, Unary
 from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import HANDED, variables_set
 from smemlint.ir.walk import names_in, walk
 
 Ints = NDArray[np.int64]
@@ -33,11 +33,7 @@ def iterations_left(m: Machine, s: Loop, *, alike: bool = False) -> int | None:
     set_there = set_by(s)
     if counter in set_there or set_there & names_in(c.right):
         return None
-    m.silent += 1  # what is read here is no access of the program
-    try:
-        now, end, step = rvalue(m, c.left), rvalue(m, c.right), _step(m, s.step, counter)
-    finally:
-        m.silent -= 1
+    now, end, step = unseen(m, c.left), unseen(m, c.right), _step(m, s.step, counter)
     if not (isinstance(now, Int) and now.known and isinstance(end, Int) and end.known) or step is None:
         return None
     op, by = step
@@ -72,24 +68,15 @@ def _halved(op: str, at: int, to: int, by_op: str, by: int) -> int | None:
 def _plain(e: Expr) -> bool:
     """Whether an expression only reads variables."""
     kinds = (Name, Literal, Binary, Cast, Unary)
-    return all(isinstance(n, kinds) or not isinstance(n, Expr) for n in walk(e)) and not _set_in(e)
+    return all(isinstance(n, kinds) or not isinstance(n, Expr) for n in walk(e)) and not variables_set(
+        walk(e), HANDED
+    )
 
 
 @by_identity
-def set_by(s: Loop) -> set[str]:
-    """Variables that the body sets."""
-    return _set_in(s.body)
-
-
-def _set_in(node: object) -> set[str]:
-    """Variables that are assigned to, or whose address is taken."""
-    found = set()
-    for n in walk(node):
-        target = n.target if isinstance(n, Assign) else n.operand if isinstance(n, Unary) else None
-        changes = isinstance(n, Assign) or (isinstance(n, Unary) and n.op in (*STEPS, "&"))
-        if changes and isinstance(target, Name):
-            found.add(target.id)
-    return found
+def set_by(s: Loop) -> frozenset[str]:
+    """Variables that the body assigns to, or whose address it takes."""
+    return variables_set(walk(s.body), HANDED)
 
 
 def _step(m: Machine, e: Expr, counter: str) -> tuple[str, int] | None:
@@ -99,7 +86,7 @@ def _step(m: Machine, e: Expr, counter: str) -> tuple[str, int] | None:
         return op, value
     if not op or not _plain(value):
         return None
-    by = rvalue(m, value)
+    by = unseen(m, value)
     if not isinstance(by, Int) or not by.known or not isinstance(by.const, int):
         return None
     if (op in ("*", "/") and by.const < 2) or (op in ("<<", ">>") and not 0 < by.const < 32):

@@ -6,15 +6,16 @@ Rules and kernels: docs/dev/joining.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import replace
 
-from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.loops.compile_time import compile_time_trips, is_compile_time
 from smemlint.evaluate.run.loops.trips import set_by
 from smemlint.evaluate.values.number import Int
-from smemlint.ir import STEPS, Asm, Assign, Binary, Call, Expr, Index, Loop, Name, Scalar, Unary
+from smemlint.ir import STEPS, Asm, Assign, Binary, Call, Expr, Index, Loop, Scalar
+from smemlint.ir.uses import holds, variables_set
 from smemlint.ir.walk import names_in, walk
 
 _ORDER = ("<", "<=", ">", ">=", "!=")
@@ -24,7 +25,7 @@ def uncounted(m: Machine, s: Loop) -> bool:
     """Whether the condition of a loop of unknown length keeps its iterations from being counted before it."""
     if s.condition is None:
         return False
-    changed = set_by(s) | _stepped(s)
+    changed = set_by(s) | variables_set(walk(s.step))
     ends = [c for c in _both(s.condition) if names_in(c) & changed]
     if len(ends) > 1 and not all(_is_end(c, changed) for c in ends):
         return True
@@ -42,17 +43,7 @@ def _both(c: Expr) -> Iterator[Expr]:
         yield c
 
 
-def _stepped(s: Loop) -> set[str]:
-    """What the loop's step sets."""
-    found: set[str] = set()
-    for n in walk(s.step):
-        target = n.target if isinstance(n, Assign) else n.operand if isinstance(n, Unary) else None
-        if isinstance(target, Name) and (isinstance(n, Assign) or (isinstance(n, Unary) and n.op in STEPS)):
-            found.add(target.id)
-    return found
-
-
-def _is_end(c: Expr, changed: set[str]) -> bool:
+def _is_end(c: Expr, changed: Set[str]) -> bool:
     """A comparison with something that the loop leaves alone."""
     if not isinstance(c, Binary) or c.op not in _ORDER:
         return False
@@ -61,13 +52,10 @@ def _is_end(c: Expr, changed: set[str]) -> bool:
 
 def _reads(e: Expr) -> bool:
     """Whether a condition does something, or may tell another thing in each iteration."""
-    return any(
-        isinstance(n, Call | Index | Asm | Assign) or (isinstance(n, Unary) and n.op in (*STEPS, "*"))
-        for n in walk(e)
-    )
+    return holds(e, (Call, Index, Asm, Assign), (*STEPS, "*"))
 
 
-def _never(m: Machine, c: Expr, changed: set[str]) -> bool:
+def _never(m: Machine, c: Expr, changed: Set[str]) -> bool:
     """An end that says nothing of how often: of variables that both move, a float, numbers that wrap."""
     if isinstance(c, Binary) and c.op == "||":
         return all(names_in(side) & changed for side in (c.left, c.right))
@@ -77,11 +65,7 @@ def _never(m: Machine, c: Expr, changed: set[str]) -> bool:
     if len(moving) == 2:
         return True
     other = c.right if moving[0] is c.left else c.left
-    m.silent += 1  # what is read here is no access of the program
-    try:
-        now, end = rvalue(m, moving[0]), rvalue(m, other)
-    finally:
-        m.silent -= 1
+    now, end = unseen(m, moving[0]), unseen(m, other)
     if not isinstance(now, Int):
         return False
     if not isinstance(end, Int):

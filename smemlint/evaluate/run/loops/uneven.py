@@ -10,11 +10,12 @@ import re
 
 import numpy as np
 
+from smemlint.evaluate.analysis.trip_count import countable
 from smemlint.evaluate.compiler.unroll import Ints, run_time_copies, uneven_lines
 from smemlint.evaluate.control_flow.masks import restore, snapshot
 from smemlint.evaluate.control_flow.recurrence import difference
 from smemlint.evaluate.language.conversions import truth
-from smemlint.evaluate.machine.dispatch import rvalue
+from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Exits, Machine
 from smemlint.evaluate.run.loops.carried import planned
 from smemlint.evaluate.run.loops.compile_time import begins_constant, is_compile_time, start_of
@@ -35,6 +36,7 @@ from smemlint.ir import Assign, Binary, Call, Expr, Goto, Loop, Member, Name, Re
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import LONG
+from smemlint.ir.uses import holds
 from smemlint.ir.walk import names_in, walk
 from smemlint.patterns import pattern
 
@@ -130,12 +132,12 @@ def _apart(m: Machine, counter: Int, bound: Int) -> bool:
 
 def _cuttable(m: Machine, s: Loop) -> bool:
     """Whether nvcc may make copies of the body with a rest that runs apart."""
-    return m.code.countable(s) and not _returns(s)
+    return countable(s) and not _returns(s)
 
 
 @by_identity
 def _returns(s: Loop) -> bool:
-    return any(isinstance(n, Return | Goto) for n in walk(s.body))
+    return holds(s.body, (Return, Goto))
 
 
 def _has(s: Loop, names: re.Pattern[str]) -> bool:
@@ -186,11 +188,7 @@ def _is_set(s: Loop, e: Expr) -> bool:
 
 
 def _number(m: Machine, e: Expr) -> Int | None:
-    m.silent += 1
-    try:
-        v = truth(m, rvalue(m, e))
-    finally:
-        m.silent -= 1
+    v = truth(m, unseen(m, e))
     return v if v.known else None
 
 

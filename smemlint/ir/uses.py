@@ -1,0 +1,86 @@
+"""What code names, declares and sets."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Mapping
+
+from smemlint.ir.expr import STEPS, Assign, Conditional, Expr, Index, Name, Unary, Var, uncopied
+from smemlint.ir.memo import by_identity
+from smemlint.ir.module import Function
+from smemlint.ir.stmt import Block, Declare, Stmt
+from smemlint.ir.walk import nodes_of, walk
+
+HANDED = (*STEPS, "&")
+"""The operators of a Unary that change what they stand at, or let others change it."""
+
+
+def target_of(n: object, operators: Container[str] = STEPS) -> Expr | None:
+    """What a node sets by itself: the target of an assignment, or of one of these operators."""
+    if isinstance(n, Assign):
+        return n.target
+    return n.operand if isinstance(n, Unary) and n.op in operators else None
+
+
+def variables_set(nodes: Iterable[object], operators: Container[str] = STEPS) -> frozenset[str]:
+    """Ids of the variables that some nodes set as a whole."""
+    return frozenset(e.id for n in nodes if isinstance(e := target_of(n, operators), Name))
+
+
+def holds(code: object, kinds: type | tuple[type, ...], operators: Container[str] = ()) -> bool:
+    """Whether something at or below a node is of a kind, or applies one of these unary operators."""
+    return any(isinstance(n, kinds) or (isinstance(n, Unary) and n.op in operators) for n in walk(code))
+
+
+@by_identity
+def declared(f: Function) -> tuple[Var, ...]:
+    """The variables that the statements of a function declare."""
+    return tuple(n.var for n in nodes_of(f.body) if isinstance(n, Declare))
+
+
+@by_identity
+def variables(f: Function) -> Mapping[str, Var]:
+    """By id: the parameters of a function, and what its statements declare."""
+    return {v.id: v for v in (*f.parameters, *declared(f))}
+
+
+@by_identity
+def given(f: Function) -> tuple[Assign, ...]:
+    """What gives variables and places of a function a value; what a variable begins with is assigned, too."""
+    found: list[Assign] = []
+    for n in nodes_of(f.body):
+        if isinstance(n, Declare) and n.var.init is not None:
+            found.append(Assign("=", Name(n.var.id, n.var.name), n.var.init))
+        elif isinstance(n, Assign):
+            found.append(n)
+    return tuple(found)
+
+
+def array_of(e: Expr) -> Expr:
+    """What an expression is an element of, or of one of its rows; itself, if it is no element."""
+    while isinstance(e, Index):
+        e = e.base
+    return e
+
+
+def arms(e: Expr) -> Iterator[Expr]:
+    """What a value may be, as conditions decide."""
+    e = uncopied(e)
+    if isinstance(e, Conditional):
+        yield from arms(e.then)
+        yield from arms(e.otherwise)
+    else:
+        yield e
+
+
+def only_statement(s: Stmt | None) -> Stmt | None:
+    """The one statement that a block is."""
+    while isinstance(s, Block) and len(s.body) == 1:
+        s = s.body[0]
+    return s
+
+
+def last_statement(s: Stmt | None) -> Stmt | None:
+    """The statement with which a block ends."""
+    while isinstance(s, Block) and s.body:
+        s = s.body[-1]
+    return s
