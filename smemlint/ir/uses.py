@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
+from typing import TypeVar
 
 from smemlint.ir.expr import STEPS, Assign, Conditional, Expr, Index, Name, Unary, Var, uncopied
 from smemlint.ir.memo import by_identity
@@ -10,6 +11,7 @@ from smemlint.ir.module import Function
 from smemlint.ir.stmt import Block, Declare, Stmt
 from smemlint.ir.walk import nodes_of, walk
 
+T = TypeVar("T")
 HANDED = (*STEPS, "&")
 """The operators of a Unary that change what they stand at, or let others change it."""
 
@@ -29,6 +31,13 @@ def variables_set(nodes: Iterable[object], operators: Container[str] = STEPS) ->
 def holds(code: object, kinds: type | tuple[type, ...], operators: Container[str] = ()) -> bool:
     """Whether something at or below a node is of a kind, or applies one of these unary operators."""
     return any(isinstance(n, kinds) or (isinstance(n, Unary) and n.op in operators) for n in walk(code))
+
+
+def grown(found: set[T], more: Callable[[Set[T]], Iterable[T]]) -> set[T]:
+    """The set, with what `more` finds on the strength of it, until that is nothing new."""
+    while new := set(more(found)) - found:
+        found |= new
+    return found
 
 
 @by_identity

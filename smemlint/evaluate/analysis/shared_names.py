@@ -34,6 +34,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.types import held_type
+from smemlint.ir.uses import grown
 from smemlint.ir.walk import children, names_in, walk
 
 
@@ -96,17 +97,16 @@ class SharedNames:
         }
         self.numbers = {v.id for v in (*variables, *f.parameters) if floating(v.type, self.real)}
         links = [(target, value) for target, value in links if target not in self.numbers]
-        changed = True
-        while changed:
-            changed = False
-            for target, value in links:
-                if target in self.shared:
-                    continue
+        grown(
+            self.shared,
+            lambda known: (
+                target
+                for target, value in links
+                if target not in known
                 # A reference is the element itself, not its value.
-                named = target in references and self.touches(value)
-                if named or self.mentions_shared(value):
-                    self.shared.add(target)
-                    changed = True
+                if (target in references and self.touches(value)) or self.mentions_shared(value)
+            ),
+        )
 
     def mentions_shared(self, e: Expr) -> bool:
         """Whether a value may be, or hold, a shared address."""
@@ -144,11 +144,9 @@ class SharedNames:
         local = [n for n in nodes if isinstance(n, Var) and n.storage == "local"]
         pointers = {n.id for n in local if isinstance(n.type, PointerTo) and not n.type.reference}
         pointers &= given.keys() - self.parameters
-        grew = True
-        while grew:
-            more = {id for id in pointers - self.memory if all(map(self._in_memory, given[id]))}
-            self.memory |= more
-            grew = bool(more)
+        grown(
+            self.memory, lambda known: (id for id in pointers - known if all(map(self._in_memory, given[id])))
+        )
 
     def _in_memory(self, e: Expr) -> bool:
         """Whether an address is one in shared memory, or in memory that the kernel is given."""

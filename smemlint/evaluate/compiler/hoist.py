@@ -13,10 +13,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from smemlint.evaluate.compiler.log import Entry, Log
+from smemlint.evaluate.compiler.log import Entry, Log, distance, lie_apart
 from smemlint.evaluate.machine.components import Journal
 from smemlint.evaluate.machine.machine import Barrier, Event
-from smemlint.evaluate.values.number import Int, collapse, same
 from smemlint.ir import (
     Assign,
     Block,
@@ -118,21 +117,11 @@ def _same(a: Event, b: Event) -> bool:
     """Whether two accesses have one address in the lanes of the first."""
     if a.site.object is not b.site.object or a.site.width != b.site.width:
         return False
-    return _distance(a, b) == 0
+    return distance(a, b, a.may) == 0
 
 
 def _apart(a: Event, b: Event) -> bool:
-    d = _distance(a, b)
-    return d is not None and (d >= a.site.width or -d >= b.site.width)
-
-
-def _distance(a: Event, b: Event) -> int | None:
-    """Bytes from one access to the other, where that is one number for the lanes of the first."""
-    x, y = a.offset, b.offset
-    if not same(Int(0, x.type, x.terms), Int(0, x.type, y.terms)):
-        return None
-    d = collapse(np.asarray(y.const - x.const) + np.zeros(len(a.may), dtype=np.int64), a.may)
-    return d if isinstance(d, int) else None
+    return lie_apart(a, b, distance(a, b, a.may))
 
 
 @by_identity

@@ -15,12 +15,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
 
-import numpy as np
-
-from smemlint.evaluate.compiler.log import Entry, Log
+from smemlint.evaluate.compiler.log import Entry, Log, distance, lie_apart
 from smemlint.evaluate.machine.components import Journal
 from smemlint.evaluate.machine.state import Barrier, Event, Iterated, Iteration
-from smemlint.evaluate.values.number import Int, same
+from smemlint.evaluate.values.lanes import equal_masks
 
 _WAITS = ("barrier", "exchange")
 _SITES = 64
@@ -92,18 +90,14 @@ def _plain(e: Event) -> bool:
 def _parting(loop: Iterated) -> bool:
     """Whether lanes leave the loop one after the other: what it stores then runs at each way out."""
     first, *others = loop.iterations
-    return any(not (_equal(i.must, first.must) and _equal(i.may, first.may)) for i in others)
+    return any(not (equal_masks(i.must, first.must) and equal_masks(i.may, first.may)) for i in others)
 
 
 def _whenever(e: Event, iteration: Iteration) -> bool:
     """Whether an access runs whenever the iteration does."""
     if e.under != iteration.under or e.parted != iteration.parted:
         return False
-    return _equal(e.must, iteration.must) and _equal(e.may, iteration.may)
-
-
-def _equal(a: object, b: object) -> bool:
-    return a is b or np.array_equal(a, b)  # type: ignore[arg-type]
+    return equal_masks(e.must, iteration.must) and equal_masks(e.may, iteration.may)
 
 
 def _stays(events: Sequence[Entry | None], loop: Iterated) -> bool:
@@ -113,21 +107,14 @@ def _stays(events: Sequence[Entry | None], loop: Iterated) -> bool:
     assert isinstance(first, Event)
     if any(s.order > loop.unknowns for mono in first.offset.terms for s in mono):
         return False
-    return all(isinstance(e, Event) and _distance(first, e) == 0 and _proved(first, e) for e in events[1:])
+    return all(
+        isinstance(e, Event) and distance(first, e, e.may) == 0 and _proved(first, e) for e in events[1:]
+    )
 
 
 def _proved(a: Event, b: Event) -> bool:
     x, y = a.offset.form, b.offset.form
     return x is y or (x is not None and y is not None and (x.const, x.terms) == (y.const, y.terms))
-
-
-def _distance(a: Event, b: Event) -> int | None:
-    """Bytes from one access to the other, where that is one number for the lanes of the second."""
-    x, y = a.offset, b.offset
-    if x.terms.keys() != y.terms.keys() or not same(Int(0, x.type, x.terms), Int(0, x.type, y.terms)):
-        return None
-    apart = np.broadcast_to(np.asarray(y.const) - np.asarray(x.const), b.may.shape)[b.may]
-    return int(apart[0]) if apart.size and bool((apart == apart[0]).all()) else None
 
 
 def _written(
@@ -155,5 +142,5 @@ def _written(
 
 def _known_apart(a: Event, b: Event) -> bool:
     """Whether two accesses surely are one, or surely do not meet."""
-    d = _distance(a, b)
-    return d is not None and (d == 0 or d >= a.site.width or -d >= b.site.width)
+    d = distance(a, b, b.may)
+    return d == 0 or lie_apart(a, b, d)

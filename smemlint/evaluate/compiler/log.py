@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import TypeAlias
 
-from smemlint.evaluate.machine.state import Barrier, Event, SiteLog
+import numpy as np
+
+from smemlint.evaluate.machine.state import Barrier, Event, Mask, SiteLog
+from smemlint.evaluate.values.number import Int, same
 
 Entry: TypeAlias = "Event | Barrier"
 
@@ -46,3 +49,17 @@ class Log:
             for e in self.entries
             if not isinstance(e, Event) or e.order not in gone
         )
+
+
+def distance(a: Event, b: Event, lanes: Mask) -> int | None:
+    """Bytes from one access to the other, where that is one number for some lanes."""
+    x, y = a.offset, b.offset
+    if not same(Int(0, x.type, x.terms), Int(0, x.type, y.terms)):
+        return None
+    apart = np.broadcast_to(np.asarray(y.const) - np.asarray(x.const), lanes.shape)[lanes]
+    return int(apart[0]) if apart.size and bool((apart == apart[0]).all()) else None
+
+
+def lie_apart(a: Event, b: Event, d: int | None) -> bool:
+    """Whether accesses that are so far from each other surely do not meet."""
+    return d is not None and (d >= a.site.width or -d >= b.site.width)

@@ -71,19 +71,10 @@ def _read(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     return load(m, p, e.place) if isinstance(p, Pointer) else Other(None, is_uniform(p))
 
 
-@named("__stcs", "__stcg", "__stwb", "__stwt", "ThreadStore")
+@named("__stcs", "__stcg", "__stwb", "__stwt", "ThreadStore", "__builtin_nontemporal_store")
 def _write(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    p = rvalue(m, e.arguments[0])
-    v = rvalue(m, e.arguments[1])
-    if isinstance(p, Pointer):
-        store(m, p, v, e.place)
-    return Other()
-
-
-@named("__builtin_nontemporal_store")
-def _write_value_first(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    v = rvalue(m, e.arguments[0])
-    p = rvalue(m, e.arguments[1])
+    first, second = rvalue(m, e.arguments[0]), rvalue(m, e.arguments[1])
+    p, v = (second, first) if called(e) == "__builtin_nontemporal_store" else (first, second)
     if isinstance(p, Pointer):
         store(m, p, v, e.place)
     return Other()

@@ -52,14 +52,17 @@ ALL = 0xFFFFFFFF
     "__shfl_xor",
 )
 def _shuffle(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    name = called(e)
-    values = [rvalue(m, a) for a in e.arguments]
-    if name.endswith("_sync"):
-        values = values[1:]
+    name, values = called(e), _behind_mask(m, e)
     if not values:
         return Other()
     width = number(values[2]) if len(values) > 2 else 32
     return shuffled(m, name, values[0], values[1] if len(values) > 1 else Int(0), width, e.place)
+
+
+def _behind_mask(m: Machine, e: Call) -> list[Value]:
+    """What a function of a warp is given, without the mask of those that take part."""
+    values = [rvalue(m, a) for a in e.arguments]
+    return values[1:] if called(e).endswith("_sync") else values
 
 
 def shuffled(m: Machine, name: str, v: Value, by: Value, width: int | None, place: Place | None) -> Value:
@@ -112,11 +115,8 @@ def _take(c: Lanes, source: Ints) -> Lanes:
 
 @named("__ballot_sync", "__ballot", "__any_sync", "__all_sync", "__activemask", "__any", "__all")
 def _vote(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    name = called(e)
-    values = [rvalue(m, a) for a in e.arguments]
-    if name.endswith("_sync"):
-        values = values[1:]
-    return vote(m, name, values[0] if values else Int(1))
+    values = _behind_mask(m, e)
+    return vote(m, called(e), values[0] if values else Int(1))
 
 
 def vote(m: Machine, name: str, predicate: Value, segments: Ints | None = None) -> Value:

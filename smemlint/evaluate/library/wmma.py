@@ -177,19 +177,13 @@ def _accumulator(f: Fragment, row_major: bool, op: str) -> list[Move] | None:
     ]
 
 
-@named("nvcuda::wmma::load_matrix_sync", "wmma::load_matrix_sync", "load_matrix_sync")
-def _load(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+@named(*(f"{s}{op}_matrix_sync" for s in ("nvcuda::wmma::", "wmma::", "") for op in ("load", "store")))
+def _matrix(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     if len(e.arguments) >= 3:
+        store = "store_matrix" in called(e)
+        fragment, address = e.arguments[1::-1] if store else e.arguments[:2]
         layout = e.arguments[3] if len(e.arguments) > 3 else None
-        _move(m, e, e.arguments[0], e.arguments[1], e.arguments[2], layout, store=False)
-    return Other()
-
-
-@named("nvcuda::wmma::store_matrix_sync", "wmma::store_matrix_sync", "store_matrix_sync")
-def _store(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    if len(e.arguments) >= 3:
-        layout = e.arguments[3] if len(e.arguments) > 3 else None
-        _move(m, e, e.arguments[1], e.arguments[0], e.arguments[2], layout, store=True)
+        _move(m, e, fragment, address, e.arguments[2], layout, store=store)
     return Other()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import load, store
@@ -29,6 +29,7 @@ from smemlint.ir import (
     Module,
     Name,
     PointerTo,
+    Record,
     RecordRef,
     Type,
     Unary,
@@ -36,6 +37,7 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import referred
 
+Own = Callable[[Module], Mapping[str, tuple[Function, ...]]]
 MOST_ELEMENTS = 64
 """Elements of an array that are copied one by one."""
 
@@ -43,36 +45,51 @@ MOST_ELEMENTS = 64
 @by_identity
 def copiers(module: Module) -> Mapping[str, tuple[Function, ...]]:
     """The constructors with a body that take an object of their own class, by the name of the record."""
+    return _taking_own(module, lambda record: record.constructors)
+
+
+@by_identity
+def _assigners(module: Module) -> Mapping[str, tuple[Function, ...]]:
+    """The `operator=` with a body that take an object of their own class, by the name of the record."""
+    return _taking_own(module, lambda record: record.methods.get("operator=", ()))
+
+
+def _taking_own(module: Module, ids: Callable[[Record], Sequence[str]]) -> Mapping[str, tuple[Function, ...]]:
     found: dict[str, tuple[Function, ...]] = {}
     for name, record in module.records.items():
-        own = (f for i in record.constructors if (f := module.functions.get(i)) is not None)
-        if copying := tuple(f for f in own if takes_own(f)):
-            found[name] = copying
+        own = (f for i in ids(record) if (f := module.functions.get(i)) is not None)
+        if taking := tuple(f for f in own if takes_own(f)):
+            found[name] = taking
     return found
 
 
 def _copies(m: Machine, t: Type) -> bool:
     """Whether constructors of the program copy objects of a type, or parts of them."""
-    known = m.memo.copying.get(t)
+    return _copies(m, t.element) if isinstance(t, ArrayOf) else _is_told(m, t, copiers, _copies)
+
+
+def _assigns(m: Machine, t: Type) -> bool:
+    """Whether the program says how objects of a type, or parts of them, are assigned."""
+    return _is_told(m, t, _assigners, _assigns)
+
+
+def _is_told(m: Machine, t: Type, own: Own, of_part: Callable[[Machine, Type], bool]) -> bool:
+    """Whether the program has such functions of a record, or of a part of it."""
+    known = m.memo.copying.get((own, t))
     if known is None:
-        m.memo.copying[t] = False  # in a type that holds itself
-        known = m.memo.copying[t] = _has_copiers(m, t)
+        m.memo.copying[own, t] = False  # in a type that holds itself
+        found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+        known = found is not None and (
+            found[0].name in own(m.module) or any(of_part(m, part) for _, part in _parts(m, t))
+        )
+        m.memo.copying[own, t] = known
     return known
 
 
-def _has_copiers(m: Machine, t: Type) -> bool:
-    if isinstance(t, ArrayOf):
-        return _copies(m, t.element)
-    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
-    if found is None or not isinstance(t, RecordRef):
-        return False
-    return found[0].name in copiers(m.module) or any(_copies(m, ft) for _, ft in _parts(m, t))
-
-
-def _parts(m: Machine, t: RecordRef) -> list[tuple[int, Type]]:
+def _parts(m: Machine, t: Type) -> list[tuple[int, Type]]:
     """Bases and members of a record, and where they begin."""
-    layout, found = m.types.layout(t), m.types.record_of(t)
-    if layout is None or found is None or found[0].union:
+    layout, found = (m.types.layout(t), m.types.record_of(t)) if isinstance(t, RecordRef) else (None, None)
+    if layout is None or found is None or found[0].union or not isinstance(t, RecordRef):
         return []
     bases = list(bases_of(m.types, t))
     inherited = {name for _, _, inner in bases for name in inner.fields} - {f.name for f in found[0].fields}
@@ -149,15 +166,13 @@ def copied(m: Machine, p: Pointer, moved: bool) -> Value:
 
 
 def _copied(m: Machine, p: Pointer, t: Type, moved: bool) -> Value:
-    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
-    own = copiers(m.module).get(found[0].name, ()) if found is not None else ()
-    fitting = _meant(own, moved)
+    fitting = _meant(m, t, copiers, moved)
     if fitting and isinstance(t, RecordRef):
         made = construct(m, t, [p], None, of=fitting[:1])
         return RecordValue(t, {}) if made is None else made
     whole = load(m, p, None)
     cells = dict(whole.cells) if isinstance(whole, RecordValue) else {}
-    for at, part in _parts(m, t) if isinstance(t, RecordRef) else _elements(m, t):
+    for at, part in _parts(m, t) or _elements(m, t):
         if _copies(m, part):
             v = _copied(m, Pointer(p.object, plus(p.offset, at), part), part, moved)
             size = m.types.size_of(part) or 0
@@ -174,8 +189,10 @@ def _elements(m: Machine, t: Type) -> list[tuple[int, Type]]:
     return [] if size is None else [(i * size, t.element) for i in range(t.extent.value)]
 
 
-def _meant(own: Sequence[Function], moved: bool) -> Sequence[Function]:
+def _meant(m: Machine, t: Type, of: Own, moved: bool) -> Sequence[Function]:
     """Those that take what is moved, or what is not; what is moved may be copied, too."""
+    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    own = of(m.module).get(found[0].name, ()) if found is not None else ()
     return [f for f in own if _moves(f) == moved] or [f for f in own if moved and not _moves(f)]
 
 
@@ -227,40 +244,13 @@ def assigned(m: Machine, target: Pointer, e: Expr) -> bool:
     return True
 
 
-@by_identity
-def _assigners(module: Module) -> Mapping[str, tuple[Function, ...]]:
-    """The `operator=` with a body that take an object of their own class, by the name of the record."""
-    found: dict[str, tuple[Function, ...]] = {}
-    for name, record in module.records.items():
-        ids = record.methods.get("operator=", ())
-        own = (f for i in ids if (f := module.functions.get(i)) is not None)
-        if assigning := tuple(f for f in own if takes_own(f)):
-            found[name] = assigning
-    return found
-
-
-def _assigns(m: Machine, t: Type) -> bool:
-    """Whether the program says how objects of a type, or parts of them, are assigned."""
-    known = m.memo.copying.get(("=", t))
-    if known is None:
-        m.memo.copying["=", t] = False  # in a type that holds itself
-        found = m.types.record_of(t) if isinstance(t, RecordRef) else None
-        known = found is not None and found[0].name in _assigners(m.module)
-        if not known and found is not None and isinstance(t, RecordRef):
-            known = any(_assigns(m, part) for _, part in _parts(m, t))
-        m.memo.copying["=", t] = known
-    return known
-
-
 def _assign(m: Machine, to: Pointer, source: Pointer, moved: bool) -> None:
     t = to.pointee
-    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
-    own = _assigners(m.module).get(found[0].name, ()) if found is not None else ()
-    fitting = _meant(own, moved)
+    fitting = _meant(m, t, _assigners, moved)
     if fitting:
         invoke(m, fitting[:1], [source], (), to, None)
         return
-    parts = [(at, u) for at, u in (_parts(m, t) if isinstance(t, RecordRef) else ()) if _assigns(m, u)]
+    parts = [(at, u) for at, u in _parts(m, t) if _assigns(m, u)]
     whole = load(m, source, None)
     if isinstance(whole, RecordValue) and parts:
         cells, before = dict(whole.cells), load(m, to, None)

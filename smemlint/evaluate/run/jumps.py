@@ -69,33 +69,26 @@ def _given_back(m: Machine, t: Type, e: Expr) -> Value:
 
 
 def run_break(m: Machine, s: Break) -> None:
-    _break_out(m, lambda exits: not exits.label)
-
-
-def _break_out(m: Machine, of: Callable[[Exits], bool]) -> None:
-    """Leave the innermost loop, switch or labeled statement of a kind."""
-    for i in range(len(m.context.loops) - 1, -1, -1):
-        exits = m.context.loops[i]
-        if of(exits):
-            end_lives(m, exits.live)
-            exits.broken = exits.broken | m.may
-            leave(m, exits.end, [exits.next, *joins_of(m.context.loops[i + 1 :])])
-            return
-    m.must, m.may = m.threads.nobody, m.threads.nobody
+    _leave(m, lambda exits: not exits.label, again=False)
 
 
 def run_continue(m: Machine, s: Continue) -> None:
-    _go_on(m, lambda exits: not exits.switch and not exits.label)
+    _leave(m, lambda exits: not exits.switch and not exits.label, again=True)
 
 
-def _go_on(m: Machine, of: Callable[[Exits], bool]) -> None:
-    """Begin the next iteration of the innermost loop of a kind."""
+def _leave(m: Machine, of: Callable[[Exits], bool], *, again: bool) -> None:
+    """Leave the innermost loop, switch or labeled statement of a kind, or begin its next iteration."""
     for i in range(len(m.context.loops) - 1, -1, -1):
         exits = m.context.loops[i]
         if of(exits):
             end_lives(m, exits.live)
-            exits.continued = exits.continued | m.may
-            leave(m, exits.next, joins_of(m.context.loops[i + 1 :]))
+            inner = joins_of(m.context.loops[i + 1 :])
+            if again:
+                exits.continued = exits.continued | m.may
+                leave(m, exits.next, inner)
+            else:
+                exits.broken = exits.broken | m.may
+                leave(m, exits.end, [exits.next, *inner])
             return
     m.must, m.may = m.threads.nobody, m.threads.nobody
 
@@ -104,10 +97,8 @@ def run_goto(m: Machine, s: Goto) -> None:
     around = [exits for exits in m.context.loops if exits.label == s.label]
     if not around:
         m.note("unknown-statement", "goto into a block", s.place)
-    elif s.over or not around[-1].again:
-        _break_out(m, lambda exits: exits is around[-1])
     else:
-        _go_on(m, lambda exits: exits is around[-1])
+        _leave(m, lambda exits: exits is around[-1], again=around[-1].again and not s.over)
 
 
 def _names_a_place(e: Expr) -> bool:

@@ -431,8 +431,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         value = cursors.evaluate(node)
         if not isinstance(value, int):
             return var
-        literal = Literal(value, var.type)
-        return Var(var.id, var.name, var.type, var.storage, var.place, literal, var.align, var.const)
+        return replace(var, init=Literal(value, var.type))
 
     def argument_array(self, passed: Expr) -> tuple[Expr, ...]:
         """Kernel arguments behind cudaLaunchKernel's `void **`, where the function writes the array."""

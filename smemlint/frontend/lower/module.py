@@ -27,6 +27,7 @@ from smemlint.frontend.lower.types import TypeLowering
 from smemlint.frontend.text.expansion import DEFINE, Macro, expanded, macro_of, uses_of
 from smemlint.ir import Function, Module, Record, TemplateArgument
 from smemlint.ir.module import overloads_of
+from smemlint.ir.uses import grown
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
 
@@ -455,16 +456,11 @@ def _making(defined: Sequence[Macro]) -> frozenset[str]:
     """Names of the macros that instantiate templates, themselves or by others, as one of their definitions
     says."""
     making = {macro.name for macro in defined if _MAKES.search(macro.body)}
-    grew = bool(making)
-    while grew:
-        more = {
-            macro.name
-            for macro in defined
-            if macro.name not in making and not making.isdisjoint(_NAMES.findall(macro.body))
-        }
-        making |= more
-        grew = bool(more)
-    return frozenset(making)
+    return frozenset(
+        grown(making, lambda known: (m.name for m in defined if not known.isdisjoint(_NAMES.findall(m.body))))
+        if making
+        else making
+    )
 
 
 def _explicit_records(

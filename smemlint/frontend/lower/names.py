@@ -100,8 +100,7 @@ class NameLowering:
         if kind in FUNCTIONS or kind == OVERLOADED:
             return self._c.calls.function_name(node, target)
         if kind == UNEXPOSED_DECL:
-            instance = self._instance(node, target) if target.kind == UNEXPOSED_DECL else None
-            return instance or self._variable(node, target)
+            return self._instance(node, target) or self._variable(node, target)
         if kind == FIELD:
             return StaticMember(
                 self._c.types.record(cursors.semantic_parent(target)),
@@ -121,12 +120,8 @@ class NameLowering:
             place = _as_bound(place, c.declared.bound[key])
         if key in c.declared.shared and place is not None:
             c.declared.shared_refs.add((place.path, place.offset))
-        if isinstance(known, Name):
-            return Name(known.id, known.name, place, known.arguments)
-        if isinstance(known, StaticMember):
-            return StaticMember(known.owner, known.name, place, known.arguments)
-        if isinstance(known, Special):
-            return Special(known.name, known.axis, place)
+        if isinstance(known, Name | StaticMember | Special):
+            return replace(known, place=place)
         if isinstance(known, Construct) and place is not None:
             axes = tuple(Special(a.name, a.axis, place) for a in known.arguments if isinstance(a, Special))
             return Construct(known.type, axes or known.arguments, place)
@@ -209,7 +204,7 @@ class NameLowering:
             found = texts.read_expression(body, prefix=True) if body else None
         place = c.place(node)
         if isinstance(found, StaticMember):
-            return StaticMember(found.owner, found.name, place, found.arguments)
+            return replace(found, place=place)
         if isinstance(found, Name):
             return self.read(found, place)
         if found is not None:
@@ -223,7 +218,7 @@ class NameLowering:
         shared = (declared.variables.get(key) for key in declared.shared)
         if place is not None and any(isinstance(v, Name) and v.id == name.id for v in shared):
             declared.shared_refs.add((place.path, place.offset))
-        return Name(name.id, name.name, place, name.arguments)
+        return replace(name, place=place)
 
     # Members
 

@@ -32,7 +32,7 @@ from smemlint.ir import (
     Unary,
     Var,
 )
-from smemlint.ir.types import INT
+from smemlint.ir.types import INT, referred
 
 
 def range_loop(c: Context, range_node: Node, variables: list[Stmt], body: Stmt, place: Place) -> Stmt | None:
@@ -74,9 +74,7 @@ def range_loop(c: Context, range_node: Node, variables: list[Stmt], body: Stmt, 
 
 def _type_of(c: Context, node: Node) -> Type | None:
     """The type of a range; of an element in a template, whose index clang leaves open, by what it is of."""
-    type_ = c.types.of(node)
-    while isinstance(type_, PointerTo) and type_.reference:
-        type_ = type_.to
+    type_ = referred(c.types.of(node))
     if isinstance(type_, RecordRef | ArrayOf):
         return type_
     kids = cursors.children(node)
@@ -110,9 +108,8 @@ def _by_iterators(c: Context, elements: Expr, item: Var, body: Stmt, place: Plac
 
 
 def _element_type(type_: Type) -> Type:
-    while isinstance(type_, PointerTo) and type_.reference:
-        type_ = type_.to
-    return type_ if isinstance(type_, Scalar) else INT
+    found = referred(type_)
+    return found if isinstance(found, Scalar) else INT
 
 
 def _local(c: Context, name: str, type_: Type, init: Expr, place: Place) -> Var:

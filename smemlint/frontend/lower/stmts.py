@@ -40,6 +40,7 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
+from smemlint.ir.uses import last_statement
 from smemlint.patterns import pattern
 
 LABEL_REFERENCE = 48
@@ -183,9 +184,7 @@ class StatementLowering:
         if isinstance(stmt, Loop) and kids[-1].kind in _LOOPS:
             unroll = self._unroll(node, kids[-1])
             if unroll is not None:
-                return Loop(
-                    stmt.init, stmt.condition, stmt.step, stmt.body, stmt.test_first, unroll, stmt.place
-                )
+                return replace(stmt, unroll=unroll)
         return stmt
 
     def _unroll(self, node: Node, loop: Node) -> int | None:
@@ -219,10 +218,7 @@ class StatementLowering:
         kids = cursors.children(node)
         before: list[Stmt] = []
         while kids and kids[0].kind in (DECL_STMT, VARIABLE) and len(kids) > 2:
-            if kids[0].kind == VARIABLE:
-                before.extend(c.decls.local(kids[0]))
-            else:
-                before.extend(self._declared(kids[0]))
+            before.extend(self._declared(kids[0]) if kids[0].kind == DECL_STMT else c.decls.local(kids[0]))
             kids = kids[1:]
         if len(kids) < 2:
             parts = self.statements(kids)
@@ -294,10 +290,8 @@ class StatementLowering:
         """Whether statements of a switch could never run: clang drops labels that it cannot convert."""
         if all(isinstance(s, (*_WAYS_OUT, Declare)) for s in found):
             return False
-        last: Stmt | None = cases[-1][1][-1] if cases and cases[-1][1] else None
-        while isinstance(last, Block) and last.body:
-            last = last.body[-1]
-        return not cases or isinstance(last, _WAYS_OUT)
+        last = cases[-1][1][-1] if cases and cases[-1][1] else None
+        return not cases or isinstance(last_statement(last), _WAYS_OUT)
 
     def _initialised(self, node: Node, kids: list[Node]) -> list[Stmt]:
         """`switch (int x = f(); x)`: what is declared there, found by its uses: clang does not show it."""

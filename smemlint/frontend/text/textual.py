@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Protocol
 
 from smemlint.frontend.text.literals import literal_from_text
@@ -545,7 +545,7 @@ class TextParser:
         value = self.resolver.value(name)
         if value is not None:
             if isinstance(value, Name) and arguments:
-                return Name(value.id, value.name, value.place, arguments)
+                return replace(value, arguments=arguments)
             return value
         if self.peek() in ("(", "{"):
             to_type = self.resolver.type(name, arguments)

@@ -31,7 +31,7 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.uses import given
+from smemlint.ir.uses import given, grown
 from smemlint.ir.walk import nodes_of
 
 __all__ = ["handed_on", "is_float_of", "is_widened", "perhaps_widened"]
@@ -105,14 +105,13 @@ def perhaps_widened(f: Function) -> frozenset[int]:
         if isinstance(n, Name):
             uses.setdefault(n.id, []).append(id(n))
     copies = [copy for n in nodes_of(f.body) if (copy := _copy(n, types)) is not None]
-    before = -1
-    while before < len(found):
-        before = len(found)
-        for value, name in copies:
-            widening = [use for use in uses.get(name, ()) if use in wide]
-            if widening and found.issuperset(widening):
-                found.add(id(_plain(value)))
-    return _used_in_some_ways(f) | found
+    widening = {name: [use for use in uses.get(name, ()) if use in wide] for _, name in copies}
+    return _used_in_some_ways(f) | grown(
+        found,
+        lambda known: (
+            id(_plain(value)) for value, name in copies if widening[name] and known >= set(widening[name])
+        ),
+    )
 
 
 @by_identity
@@ -175,13 +174,12 @@ def _widened(f: Function) -> frozenset[int]:
         copy = _copy(n, types)
         if copy is not None:
             copies.append((_plain(copy[0]), copy[1]))
-    grew = True
-    while grew:
-        before = len(found)
-        wide = {name for name, uses in names.items() if not found.isdisjoint(uses)}
-        found |= {id(value) for value, name in copies if name in wide}
-        grew = len(found) > before
-    return frozenset(found)
+    return frozenset(
+        grown(
+            found,
+            lambda wide: (id(value) for value, name in copies if not wide.isdisjoint(names.get(name, ()))),
+        )
+    )
 
 
 def _operands(n: object, types: dict[str, Type]) -> tuple[Expr, ...]:

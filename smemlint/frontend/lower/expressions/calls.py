@@ -209,8 +209,6 @@ class CallLowering:
             return converted(callee.base, self._c.types.of(node), place)
         if (pointer := _pointer_from_bits(callee)) is not None and len(arguments) == 1:
             return Cast(pointer, arguments[0], place=place)
-        if self._is_type(callee):
-            return Cast(self._c.types.of(node), arguments[0], place=place) if arguments else callee
         elsewhere = self._c.types.of(node) if self._is_elsewhere(target) else None
         return Call(callee, arguments, place, elsewhere, self._chosen(target))
 
@@ -238,10 +236,6 @@ class CallLowering:
             and self._c.declarations.in_project(target)
             and not valid(cursors.definition(target))
         )
-
-    @staticmethod
-    def _is_type(_callee: Expr) -> bool:
-        return False
 
     def recovered(self, node: Node, parts: list[Node]) -> Expr:
         """A call that clang could not type: callee and arguments are all there."""
