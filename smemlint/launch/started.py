@@ -79,7 +79,9 @@ def starts_of(m: Machine, s: LaunchStmt) -> Iterator[Started]:
             started = _started(m, s, f, bound, values, extents, grid, bytes_)
             # of a table, whichever is started has the block that all have
             open_ = led or len(fits) > 1 or None in started.block
-            yield replace(started, guessed=several and open_)
+            if several and open_:
+                started = replace(started, guessed=True, shape_only=False)
+            yield started
 
 
 def _most_parameters(kernel: FunctionValue) -> int:
@@ -108,7 +110,9 @@ def _started(
     bytes_: Value,
 ) -> Started:
     """The launch of one kernel under its template arguments."""
-    block = _numbers(m, extents)
+    block, usual = _numbers(m, extents), False
+    if None in block:
+        block, usual = _by_default(m, block, extents or ())
     given: dict[str, Int] = {}
     for p, v in zip(f.parameters, values, strict=False):
         n = coerce(m, v, m.types.resolve(p.type, bound)) if isinstance(v, Int) else None
@@ -126,7 +130,7 @@ def _started(
         likely = candidates(extents, dynamic, given, m.unknowns.recipes or {}, conditions_here(m))
     return Started(
         f, block, likely, grid, _number(m, bytes_), template_arguments(m, f, bound), arguments, s.place,
-        _packed(m, f, values), captured(m, values),
+        _packed(m, f, values), captured(m, values), guessed=usual, shape_only=usual,
         whole=extents is not None and is_multiple(extents[0], 32, m.unknowns.recipes or {}),
     )  # fmt: skip
 
@@ -218,8 +222,15 @@ def _number(m: Machine, v: Value) -> int | None:
         return None
     if v.known:
         return v.const if isinstance(v.const, int) else None
-    n = value_at(v, m.unknowns.given, m.unknowns.recipes or {}) if m.unknowns.given else None
-    return by_default(v, m.unknowns, conditions_here(m)) if n is None and m.task.explore else n
+    return value_at(v, m.unknowns.given, m.unknowns.recipes or {}) if m.unknowns.given else None
+
+
+def _by_default(m: Machine, block: Shape, extents: Sequence[Int]) -> tuple[Shape, bool]:
+    """A block with what extents are where nothing else is told; and whether that makes it known."""
+    held = conditions_here(m)
+    whole = [by_default(v, m.unknowns, held) if n is None else n for n, v in zip(block, extents, strict=True)]
+    x, y, z = whole if len(whole) == 3 else block
+    return (x, y, z), None not in (x, y, z)
 
 
 def _numbers(m: Machine, extents: Sequence[Int] | None) -> Shape:

@@ -492,7 +492,7 @@ def test_what_a_branch_compares_with_is_no_default() -> None:
     main = "int main(int argc, char **argv) { int n = 64; if (argc > 1) n = atoi(argv[1]); dim3 block(n / 4);"
     assert blocks(main + " if (n == 256) sum<<<10, block>>>(0, 0); }") == [64]
     assert all(x.assumed for x in launches(main + " if (n > 100) sum<<<10, n>>>(0, 0); }"))
-    assert blocks(main + " if (argc > 2) sum<<<10, n>>>(0, 0); }") == [64]
+    assert all(x.assumed for x in launches(main + " if (argc > 2) sum<<<10, n>>>(0, 0); }"))
 
 
 def test_behind_a_branch_that_is_not_taken_what_it_compares_is_another_number() -> None:

@@ -152,6 +152,8 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
         m.unknowns.memo[key] = next(iter(v.terms))[0]
         if p.object.storage == "shared":
             m.unknowns.loaded.setdefault(p.object, []).append((key, p.offset, m.types.size_of(t) or 0))
+    if m.host and key is not None and isinstance(v, Pointer):
+        m.unknowns.memo["null", v.object] = m.unknowns.may_be_null(v.object.name, *key)
     return v
 
 

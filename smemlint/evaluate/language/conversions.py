@@ -23,7 +23,7 @@ from smemlint.evaluate.values.number import (
     is_uniform,
     plus,
 )
-from smemlint.evaluate.values.objects import NO_ADDRESS, Object, led_to
+from smemlint.evaluate.values.objects import NO_ADDRESS, UNSEEN, Object, led_to
 from smemlint.ir import (
     Expr,
     Literal,
@@ -130,7 +130,10 @@ def is_null(v: Value) -> bool:
 
 
 def null_test(m: Machine, p: Pointer) -> Int:
-    """1 where a pointer is null. The compiler does not know it of what a kernel is given."""
+    """1 where a pointer is null. The compiler does not know it of what a kernel is given, and host code may
+    go either way where nobody is seen to make one."""
+    if m.host and p.object.id.startswith(UNSEEN):
+        return Int(0, BOOL, {(m.unknowns.may_be_null(p.object.name, p.object),): 1})
     found = Int(int(is_null(p)), BOOL)
     for option in p.object.options:
         if option.object.id == "null":

@@ -61,7 +61,7 @@ from smemlint.evaluate.values.number import (
     collapse,
     formed,
 )
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.objects import UNSEEN, Object
 from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir import (
     ArrayOf,
@@ -369,7 +369,7 @@ class Machine:
             facts = {"varying": varying, "shared": varying and shared, "reason": reason}
             return self.unknowns.value(t, name, low=low, high=high, rank=rank, **facts)
         if isinstance(t, PointerTo):
-            return Pointer(Object(f"global:{name}", name, t.to, "global"), Int(0), t.to)
+            return Pointer(Object(UNSEEN + name, name, t.to, "global"), Int(0), t.to)
         if isinstance(t, RecordRef):
             return RecordValue(t, {})
         return Other(t, uniform, reason)

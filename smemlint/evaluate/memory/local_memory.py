@@ -439,7 +439,7 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
         known, other = (new, old) if _is_told(m, new) else (old, new)
         if _is_no_answer(known):
             return other
-        return _or_another(m, c, known, other) if m.task.explore else known
+        return _or_another(m, c, known, other)
     if isinstance(new, Int) and isinstance(old, Int):
         new, old = _of_one_type(m, new, old)
         if too_long(c, new, old) or (m.host and _is_open(m, c, new, old)):

@@ -245,7 +245,7 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
         return Int(int(op == "=="), BOOL) if op in ("==", "!=") else Other(None, False)
     if not isinstance(a, Pointer):
         return Int(int(op == "!="), BOOL) if op in ("==", "!=") else Other(None, False)
-    if op in ("==", "!=") and not m.host and isinstance(b, Int) and b.known:
+    if op in ("==", "!=") and isinstance(b, Int) and b.known:
         return null_test(m, a) if op == "==" else ar.logical_not(null_test(m, a), m.unknowns)
     n = as_int(m, b, place)
     if op == "+":

@@ -55,6 +55,8 @@ class Snapshot:
 
 NO_ADDRESS = "no address"
 """Id of what a pointer leads to that a launch passes as null."""
+UNSEEN = "global:"
+"""How the id begins of what a pointer leads to that nobody is seen to make."""
 
 
 @record(eq=False, slots=True)

@@ -125,6 +125,13 @@ class Unknowns:
         """Return a number that is one fresh symbol and nothing else."""
         return Int(0, type, {(self.fresh(name, **facts),): 1})  # type: ignore[arg-type]
 
+    def may_be_null(self, name: str, *where: object) -> Symbol:
+        """Return what is 1 where a pointer of host code is null, one for all who read it there."""
+        key = "null", *where
+        if key not in self.memo:
+            self.memo[key] = self.fresh(f"!{name}", low=0, high=1)
+        return self.memo[key]
+
     def derived(
         self,
         op: str,

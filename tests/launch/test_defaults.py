@@ -1,0 +1,48 @@
+"""Numbers that a program begins with, and that something which is not followed may replace."""
+
+from __future__ import annotations
+
+import pytest
+from host_code import blocks, launches
+
+from smemlint.frontend import load
+from smemlint.launch import started_kernels
+from smemlint.source import source_from_bytes
+
+READ = "struct Config { int threads, n; }; void read(Config *); "
+REPLACED = {
+    "by what the device has": """int t = 128; cudaDeviceProp d; cudaGetDeviceProperties(&d, 0);
+        if (d.major >= 8) t = d.multiProcessorCount;""",
+    "by what text says": """int t = 128; const char *given[] = {"n=3", "t=64"};
+        for (auto x : given) if (strncmp(x, "t=", 2) == 0) t = atoi(x + 2);""",
+    "by what another file reads": "int t = 128; Config c; read(&c); if (c.n == 3) t = c.threads;",
+}
+
+
+@pytest.mark.parametrize("setting", REPLACED.values(), ids=REPLACED.keys())
+def test_a_block_that_something_may_replace_is_assumed(setting: str) -> None:
+    """128 was told as exact."""
+    found = launches(f"#include <cstring>\n{READ} int main() {{ {setting} sum<<<1, t>>>(0, 0); }}")
+    assert (128, 1, 1) in {x.block for x in found}
+    assert all(x.assumed for x in found)
+
+
+def test_what_no_word_on_the_command_line_replaces_is_known() -> None:
+    parsed = "int t = 128; if (argc > 1) t = atoi(argv[1]);"
+    assert blocks(f"int main(int argc, char **argv) {{ {parsed} sum<<<1, t>>>(0, 0); }}") == [128]
+
+
+def test_an_argument_that_something_may_replace_is_not_known() -> None:
+    """It was told as 0, which no way that gets to the launch leaves it at."""
+    kernel = "__global__ void k(int w) { __shared__ float s[4096]; s[threadIdx.x * w] = 0; }"
+    host = """int first(); bool is(int); int main() {
+        const bool a = is(0), b = is(1);
+        if (!a && !b) return 1;
+        int w = 0, wide = first() + 1;
+        if (a) w = wide; else if (b) w = 2 * wide;
+        k<<<1, 32>>>(w);
+    }"""
+    (module, *_) = load(
+        source_from_bytes("/t/a.cu", f"int first(); bool is(int);\n{kernel}\n{host}".encode())
+    )
+    assert [dict(s.arguments) for s in started_kernels(module)] == [{}]
