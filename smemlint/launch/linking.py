@@ -16,7 +16,7 @@ from smemlint.ir.module import overloads_of
 from smemlint.ir.walk import nodes_of
 from smemlint.launch.host import started_kernels
 from smemlint.launch.model import Allowance, Started
-from smemlint.launch.source.slicing import names_as_value
+from smemlint.launch.source.leading import names_as_value
 from smemlint.launch.source.starters import launching_functions, said
 from smemlint.launch.ways import instance
 from smemlint.records import record

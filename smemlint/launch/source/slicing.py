@@ -3,7 +3,7 @@ over."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from smemlint.evaluate.library.host_checks import checked, ends
@@ -31,15 +31,11 @@ from smemlint.ir import (
     Member,
     Module,
     Name,
-    OpaqueType,
     PointerTo,
-    RecordRef,
     Return,
     StaticMember,
     Stmt,
     Switch,
-    Type,
-    TypeParam,
     Unary,
     UnknownStmt,
 )
@@ -56,8 +52,8 @@ from smemlint.launch.source.assignments import (
     roots_of,
     stand_ins,
 )
+from smemlint.launch.source.leading import Leading
 from smemlint.launch.source.reads import data_of, is_real, reads
-from smemlint.launch.source.receivers import made_to_call, methods_meant
 from smemlint.launch.source.settings import Settings
 
 _EXCHANGES = ("std::swap", "std::exchange", "swap", "exchange")
@@ -65,16 +61,11 @@ _CALLED = "this()."
 """Before the name of a method that is called on the object that another one runs on."""
 
 
-MOST_HANDED = 6
-"""Functions that hand on what they are given, one to the other, which are looked through."""
-
-
 class HostSlice:
     """skippable: id() of the statements that neither launch, nor return, nor set what launches depend on.
     Known once `grow` has seen all functions, and `finish` was called.
 
-    launching: ids and names of the functions that start kernels. settings: the variables outside functions
-    that launches may depend on. asked: whether a launch is one that is asked for; others are passed over.
+    settings: the variables outside functions that launches may depend on. leads: what leads to a launch.
     open: id() of the branches that choose among launches. deciding: id() of what decides values that launches
     depend on. trailing, handing: see `Slice`.
     """
@@ -88,20 +79,14 @@ class HostSlice:
         asked: Callable[[LaunchStmt], bool],
     ) -> None:
         self.function = f
-        self.asked = asked
-        self.launching = launching
         self.module = module
         self.settings = settings
         self.keeps: dict[int, bool] = {}
-        self.called: dict[int, bool] = {}
         self.below: dict[int, tuple[set[str], set[str], bool]] = {}
         self.open: set[int] = set()
         nodes = nodes_of(f.body)
         self.data = data_of(module, f, nodes)
-        lambdas = [n.var for n in nodes if isinstance(n, Declare) and isinstance(n.var.init, Lambda)]
-        self.launching |= {v.id for v in lambdas if any(self._launches(n) for n in walk(v.init))}
-        self.launching |= self._holders(nodes)
-        self.called.clear()
+        self.leads = Leading(f, launching, module, asked)
         self.stand_for = stand_ins(module, nodes)
         self.named = _functions_in(module, nodes)
         self._mark(f.body)
@@ -162,31 +147,6 @@ class HostSlice:
         self.handing: set[int] = set()
         self._find_end(self.function.body)
 
-    def _holders(self, nodes: Sequence[object]) -> frozenset[str]:
-        """Variables that functions which start kernels are put into, and what is taken out of these:
-        `Run all[] = {&run_a, &run_b};`, `runs.push_back([&] { run(8); });`, `for (auto &run : runs)`,
-        `Run run = chosen(type);`."""
-        put: list[tuple[str, frozenset[str], bool]] = []
-        for n in nodes:
-            held, root = put_into(n)
-            if held is not None and root is not None:
-                inside = list(walk(held))
-                runs = any(isinstance(x, Lambda) and any(map(self._launches, walk(x))) for x in inside)
-                given = not isinstance(n, Declare) or _may_be_called(n.var.type)
-                called = {id for x in inside if given for id in _called(x)}
-                put.append((root, named_as_value(inside) | called, runs))
-        found: set[str] = set()
-        grew = True
-        while grew:
-            new = {
-                root
-                for root, names, runs in put
-                if root not in found and (runs or not names.isdisjoint(self.launching | found))
-            }
-            found |= new
-            grew = bool(new)
-        return frozenset(found)
-
     def _find_end(self, s: Stmt) -> None:
         """Find what follows the last launch on each way through a statement, if it launches."""
         if not self._below(s)[2] or isinstance(s, Loop | Switch | Labeled):
@@ -196,56 +156,16 @@ class HostSlice:
             end = max(i for i, part in enumerate(parts) if self._below(part)[2])
             self.trailing.update(map(id, parts[end + 1 :]))
             parts = (parts[end],)
-        elif not isinstance(s, If) and sum(map(self._launches, walk(s))) == 1:
+        elif not isinstance(s, If) and sum(map(self.leads.launches, walk(s))) == 1:
             self.handing.add(id(s))
         for part in parts:
             self._find_end(part)
-
-    def _starts(self, n: object) -> bool:
-        if isinstance(n, Construct):
-            name = n.type.name.rsplit("::", 1)[-1] if isinstance(n.type, RecordRef) else ""
-            return f".{name}" in self.launching
-        if not isinstance(n, Call):
-            return False
-        callee = n.callee.base if isinstance(n.callee, Member) else n.callee
-        callee = callee.operand if isinstance(callee, Unary) else callee
-        given = {p.id for p in self.function.parameters if _callable(p.type)}
-        if isinstance(callee, Name) and callee.id in given and not self._is_method(n.callee):
-            return True
-        if given and _hands_on(self.module, n, given, frozenset((self.function.id,))):
-            return True
-        if not self.launching.isdisjoint(made_to_call(self.module, n)):
-            return True
-        known = self.called.get(id(n))
-        if known is None:
-            known = any(
-                x.id in self.launching or (not x.id and x.name.rsplit("::", 1)[-1] in self.launching)
-                if isinstance(x, Name)
-                else isinstance(x, Member | StaticMember)
-                and f".{x.name}" in self.launching
-                and self._may_launch(x)
-                for x in walk(n)
-            )
-            self.called[id(n)] = known
-        return known
-
-    def _is_method(self, callee: Expr) -> bool:
-        """Whether what is called is a method, and no function that an object holds or stands for."""
-        return (
-            isinstance(callee, Member)
-            and callee.name != "operator()"
-            and callee.name not in _fields_of(self.module)
-        )
-
-    def _may_launch(self, n: Member | StaticMember) -> bool:
-        meant = methods_meant(self.module, self.function, n)
-        return meant is None or not meant.isdisjoint(self.launching)
 
     def _below(self, s: Stmt) -> tuple[set[str], set[str], bool]:
         """What is assigned in a statement; what else it may set; whether it launches. Found once for each."""
         known = self.below.get(id(s))
         if known is None:
-            assigned, handed, launches = set[str](), set[str](), self._is_asked(s)
+            assigned, handed, launches = set[str](), set[str](), self.leads.is_asked(s)
             for part in _parts(s):
                 below = self._below(part)
                 assigned |= below[0]
@@ -257,7 +177,7 @@ class HostSlice:
                 handed |= self._handed(nodes)
                 assigned |= self._behind(assigned)
                 handed |= self._behind(handed | _called_variables(nodes))
-                launches = launches or any(self._launches(n) for n in nodes)
+                launches = launches or any(self.leads.launches(n) for n in nodes)
             known = self.below[id(s)] = assigned, handed, launches
         return known
 
@@ -268,7 +188,7 @@ class HostSlice:
     def _mark(self, s: Stmt) -> tuple[bool, frozenset[type[Stmt]]]:
         """Whether a statement launches or leaves the function or for a label, and how it leaves the loop or
         switch around it."""
-        keep = isinstance(s, Return | Goto | Labeled) or self._is_asked(s)
+        keep = isinstance(s, Return | Goto | Labeled) or self.leads.is_asked(s)
         leaves = frozenset[type[Stmt]]({type(s)}) if isinstance(s, Break | Continue) else frozenset()
         for part in _parts(s):
             below = self._mark(part)
@@ -280,12 +200,6 @@ class HostSlice:
         if isinstance(s, If | Switch) and any(self._below(part)[2] for part in _parts(s)):
             self.open.add(id(s))
         return keep, leaves
-
-    def _launches(self, n: object) -> bool:
-        return self._is_asked(n) or self._starts(n)
-
-    def _is_asked(self, n: object) -> bool:
-        return isinstance(n, LaunchStmt) and self.asked(n)
 
     def _outlives(self, f: Function, nodes: Sequence[object]) -> set[str]:
         """What the caller sees when the function has returned: references, what pointers lead to, members,
@@ -312,7 +226,7 @@ class HostSlice:
 
     def _seed(self, nodes: Sequence[object]) -> None:
         for n in nodes:
-            if isinstance(n, Return) or self._launches(n):
+            if isinstance(n, Return) or self.leads.launches(n):
                 self._need(n)
             elif isinstance(n, If | Loop | Switch) and self.keeps.get(id(n)):
                 condition = n.value if isinstance(n, Switch) else n.condition
@@ -366,9 +280,9 @@ class HostSlice:
         shaping = self._outlives(f, nodes) | (self.relevant & self.own)
         telling: list[object] = []
         for n in nodes:
-            if isinstance(n, LaunchStmt) and self.asked(n):
+            if isinstance(n, LaunchStmt) and self.leads.asked(n):
                 telling += [e for e in (n.kernel, n.block, n.dynamic) if e is not None]
-            elif isinstance(n, Return) or self._starts(n):
+            elif isinstance(n, Return) or self.leads.starts(n):
                 telling.append(n)
             elif isinstance(n, If | Switch) and id(n) in self.open:
                 telling.append(n.value if isinstance(n, Switch) else n.condition)
@@ -398,7 +312,7 @@ class HostSlice:
         return found
 
     def _visit(self, s: Stmt) -> None:
-        other = isinstance(s, LaunchStmt) and not self.asked(s)
+        other = isinstance(s, LaunchStmt) and not self.leads.is_asked(s)
         kept = self.keeps[id(s)] or self._sets(s) & self.relevant or self._checks(s)
         if other or not (kept or (isinstance(s, Block) and ends(s))):
             self.skippable.add(id(s))
@@ -477,45 +391,9 @@ def _functions_in(module: Module, nodes: Sequence[object]) -> dict[str, list[Fun
 
 
 @by_identity
-def _fields_of(module: Module) -> frozenset[str]:
-    """Names of the fields of all classes."""
-    return frozenset(field.name for record in module.records.values() for field in record.fields)
-
-
-@by_identity
 def _leaves(s: Stmt) -> bool:
     """Whether a way through a branch ends the function, or a loop or switch."""
     return isinstance(s, Return | Break) or any(map(_leaves, _parts(s)))
-
-
-def _may_be_called(t: Type) -> bool:
-    """Whether a variable may hold a function."""
-    holds = isinstance(t, RecordRef) and t.name == "std::function"
-    return holds or isinstance(t, OpaqueType) or _callable(t)
-
-
-def _called(n: object) -> tuple[str, ...]:
-    """The function that a call means, by id, or by name where only that is known."""
-    if not isinstance(n, Call) or not isinstance(n.callee, Name):
-        return ()
-    return (n.callee.id or n.callee.name.rsplit("::", 1)[-1],)
-
-
-def names_as_value(code: object, functions: Container[str]) -> bool:
-    """Whether some code names one of the functions (ids, or names where only they are known), and not to call
-    it."""
-    return any(name in functions for name in named_as_value(walk(code)))
-
-
-def named_as_value(code: Iterable[object]) -> frozenset[str]:
-    """What some nodes of code name (ids, or names where only they are known), and not to call it."""
-    nodes = list(code)
-    callees = {id(n.callee) for n in nodes if isinstance(n, Call)}
-    names = [n for n in nodes if isinstance(n, Name | StaticMember) and id(n) not in callees]
-    found = {n.id or n.name.rsplit("::", 1)[-1] for n in names if isinstance(n, Name)}
-    # a method is known by its name with a dot: `&Me::run`, which has no id in a class template
-    found |= {"." + n.name.rsplit("::", 1)[-1] for n in names if isinstance(n, StaticMember) or not n.id}
-    return frozenset(found)
 
 
 class NeededMembers:
@@ -556,43 +434,6 @@ def settle(slices: Sequence[HostSlice]) -> NeededMembers:
         for s in slices:
             s.grow(needed)
     return needed
-
-
-def _callable(t: Type) -> bool:
-    """Whether a parameter may be a function that launches: a pointer to one, or anything a template takes."""
-    while isinstance(t, PointerTo):
-        t = t.to
-    return isinstance(t, FunctionType | TypeParam)
-
-
-def _hands_on(module: Module, n: Call, given: Container[str], on_the_way: frozenset[str]) -> bool:
-    """Whether a call hands one of the parameters (ids) to a function that calls what it is given, itself or
-    through others."""
-    if not any(isinstance(x, Name) and x.id in given for a in n.arguments for x in walk(a)):
-        return False
-    named = n.callee if isinstance(n.callee, Name) else None
-    ids = () if named is None else (named.id,) if named.id else module.overloaded(named.name)
-    return any(
-        id in on_the_way or _calls_given(module, module.functions[id], on_the_way)
-        for id in ids
-        if id in module.functions
-    )
-
-
-def _calls_given(module: Module, f: Function, on_the_way: frozenset[str]) -> bool:
-    """Whether a function calls one of its parameters, or hands it to one that does."""
-    given = {p.id for p in f.parameters if _callable(p.type)}
-    return bool(given) and any(
-        isinstance(n, Call)
-        and (
-            (isinstance(n.callee, Name) and n.callee.id in given)
-            or (
-                isinstance(n.callee, Member) and isinstance(n.callee.base, Name) and n.callee.base.id in given
-            )
-            or (len(on_the_way) < MOST_HANDED and _hands_on(module, n, given, on_the_way | {f.id}))
-        )
-        for n in nodes_of(f.body)
-    )
 
 
 def _copies(f: Function, at: int) -> bool:

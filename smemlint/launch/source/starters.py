@@ -18,8 +18,8 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import nodes_of
+from smemlint.launch.source.leading import named_as_value, names_as_value
 from smemlint.launch.source.receivers import made_to_call, methods_meant
-from smemlint.launch.source.slicing import named_as_value, names_as_value
 from smemlint.records import record
 
 
