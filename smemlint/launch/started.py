@@ -111,8 +111,8 @@ def _started(
 ) -> Started:
     """The launch of one kernel under its template arguments."""
     block, usual = _numbers(m, extents), False
-    if None in block:
-        block, usual = _by_default(m, block, extents or ())
+    if None in block and extents is not None:
+        block, usual = _by_default(m, block, extents)
     given: dict[str, Int] = {}
     for p, v in zip(f.parameters, values, strict=False):
         n = coerce(m, v, m.types.resolve(p.type, bound)) if isinstance(v, Int) else None
