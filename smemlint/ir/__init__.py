@@ -62,6 +62,7 @@ from smemlint.ir.stmt import (
     Return,
     Stmt,
     Switch,
+    Try,
     UnknownStmt,
 )
 from smemlint.ir.types import (
@@ -138,6 +139,7 @@ __all__ = [
     "TemplateParam",
     "TemplateValue",
     "This",
+    "Try",
     "Type",
     "TypeParam",
     "TypeTemplate",

@@ -31,6 +31,12 @@ class Block:
 
 
 @record(frozen=True, slots=True)
+class Try(Block):
+    """Two statements: what is tried, and an `if` for each handler, in one another, on a condition that nobody
+    knows."""
+
+
+@record(frozen=True, slots=True)
 class If:
     condition: Expr
     then: Stmt

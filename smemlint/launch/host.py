@@ -57,6 +57,7 @@ from smemlint.launch.source.starters import (
     said,
     tables_of,
 )
+from smemlint.launch.source.throwing import throwing
 from smemlint.launch.started import starts_of
 from smemlint.launch.ways import Ways, instance, key, site
 from smemlint.system import clock
@@ -244,6 +245,8 @@ def _slicer(
     kernels: ids of those that are asked for, None for all."""
     names = frozenset(launching) | {open_name(f) for f in launching.values()}
     names |= tables_of(module, names)
+    running = may_run(module, launching)
+    throws = throwing(running.values())
     slices: dict[str, HostSlice] = {}
     needed: list[NeededMembers] = []
 
@@ -251,11 +254,11 @@ def _slicer(
         return may_start(module, launch, kernels)
 
     def begun(f: Function) -> HostSlice:
-        return HostSlice(f, names, module, shapes, asked)
+        return HostSlice(f, names, module, shapes, asked, throws)
 
     def slicer(f: Function, _pointing: frozenset[str], _real: frozenset[str]) -> SliceLike:
         if not needed:
-            slices.update((id, begun(g)) for id, g in may_run(module, launching).items())
+            slices.update((id, begun(g)) for id, g in running.items())
             needed.append(settle(list(slices.values())))
             for known in slices.values():
                 known.finish()

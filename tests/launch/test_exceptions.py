@@ -27,15 +27,66 @@ def test_a_launch_in_a_handler_is_found() -> None:
 
 
 def test_what_a_handler_sets_is_a_way_of_its_own() -> None:
-    """512 was told alone, as exact, and `tune(200)` throws."""
+    """512 was told, as exact, where `tune(200)` throws."""
     host = """
-    void run(float *p) {
+    void run(float *p, int n) {
         int t = 256;
-        try { tune(200); t = 512; } catch (const std::exception &) { t = 128; }
+        try { tune(%s); t = 512; } catch (const std::exception &) { t = 128; }
         k<<<1, t, 8192>>>(p);
     }
     """
-    assert blocks(host) == {128, 512}
+    assert blocks(host % "200") == {128}
+    assert blocks(host % "n") == {128, 512}
+    assert blocks(host % "20") == {512}
+
+
+def test_a_handler_begins_with_what_the_throw_left() -> None:
+    host = """
+    void run(float *p, int n) {
+        int t = 256;
+        try { tune(%s); t = 512; tune(%s); t = 64; } catch (...) { k<<<1, t, 8192>>>(p); }
+    }
+    """
+    assert blocks(host % (200, 1)) == {256}
+    assert blocks(host % (20, 200)) == {512}
+    assert blocks(host % ("n", 200)) == {256, 512}
+
+
+FIRST_THAT_FITS = """
+void launch(float *p, int t) { if (t > 256) throw std::invalid_argument("wide"); k<<<1, t, 8192>>>(p); }
+bool fits(float *p, int t) {
+    try { launch(p, t); return true; } catch (const std::exception &) { return false; }
+}
+"""
+
+
+def test_a_function_that_says_whether_something_was_thrown() -> None:
+    """512, 256 and 128 were told: what ends in a `throw` was taken to end the program, or passed over."""
+    search = "int t = 512; while (!fits(p, t)) t /= 2; k<<<1, t - 32, 8192>>>(p);"
+    assert blocks(f"{FIRST_THAT_FITS} void run(float *p) {{ {search} }}") == {224, 256}
+    either = "if (!fits(p, n)) k<<<1, 96, 8192>>>(p);"
+    assert 96 in blocks(f"{FIRST_THAT_FITS} void run(float *p) {{ int n = 512; {either} }}")
+    assert blocks(f"{FIRST_THAT_FITS} void run(float *p) {{ int n = 128; {either} }}") == {128}
+
+
+def test_the_handler_of_its_type_takes_what_is_thrown() -> None:
+    def told(thrown: str) -> set[int]:
+        handlers = {"int x": "32 * x", "const std::logic_error &": "64", "std::runtime_error &": "128"}
+        caught = "".join(f"catch ({x}) {{ k<<<1, {n}, 8192>>>(p); }}" for x, n in handlers.items())
+        own = 'struct Own : std::runtime_error { Own() : std::runtime_error("own") {} };'
+        return blocks(f"{own} void run(float *p) {{ try {{ throw {thrown}; }} {caught} catch (...) {{}} }}")
+
+    assert told("3") == {96}
+    assert told('std::out_of_range("n")') == {64}
+    assert told("Own()") == {128}
+
+
+def test_what_no_handler_takes_goes_on_to_the_next() -> None:
+    inner = "try { throw 5; } catch (const std::exception &) { k<<<1, 32, 8192>>>(p); }"
+    again = "try { throw 5; } catch (int x) { k<<<1, 64, 8192>>>(p); throw; }"
+    for what, found in ((inner, {160}), (again, {64, 160})):
+        handler = "catch (int x) { k<<<1, 32 * x, 8192>>>(p); }"
+        assert blocks(f"void run(float *p) {{ try {{ {what} }} {handler} }}") == found
 
 
 def test_a_handler_that_ends_leaves_nothing_behind() -> None:

@@ -9,6 +9,7 @@ from smemlint.evaluate.language.packs import length_of
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.machine.dispatch import begun, lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.state import CAUGHT
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.matching import TYPES
 from smemlint.evaluate.values.floats import rounded
@@ -161,6 +162,9 @@ def pack_size_value(m: Machine, e: PackSize) -> Value:
 
 
 def unknown_value(m: Machine, e: UnknownExpr) -> Value:
+    thrown = m.context.caught
+    if e.reason == CAUGHT and thrown is not None and thrown.value is not None:
+        return thrown.value
     values = [rvalue(m, part) for part in e.parts]
     for v in values:
         if isinstance(v, Pointer) and v.object.storage == "shared":

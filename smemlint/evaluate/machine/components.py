@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.machine.departures import Departures
 from smemlint.evaluate.machine.paths import Paths
-from smemlint.evaluate.machine.state import Exits, Held, Iterated, Mask, Selected, SiteLog, Sunk, Undecided
+from smemlint.evaluate.machine.state import (
+    Exits,
+    Held,
+    Iterated,
+    Mask,
+    Selected,
+    SiteLog,
+    Sunk,
+    Thrown,
+    Trying,
+    Undecided,
+)
 from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.values.choices import Way
@@ -260,6 +271,10 @@ class Context:
     """Variables that were given what a block in the middle of the grid finds."""
     waiting: dict[int, list[Held]] = field(default_factory=dict)
     """By id() of a branch: loads that may move under it."""
+    tries: list[Trying] = field(default_factory=list)
+    """What host code tries, innermost last."""
+    caught: Thrown | None = None
+    """What the handler that runs was given."""
     discarded: Expr | None = None
     """An expression whose value nobody uses."""
 

@@ -15,7 +15,7 @@ from smemlint.evaluate.machine.departures import Parts
 from smemlint.evaluate.model import Stop, Unresolved
 from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.values.affine import Affine
-from smemlint.evaluate.values.number import Int, Pointer, Value
+from smemlint.evaluate.values.number import Int, Pointer, Symbol, Value
 from smemlint.evaluate.values.objects import Object, Snapshot
 from smemlint.ir import Expr, Function, Place, Type
 from smemlint.records import record
@@ -314,6 +314,34 @@ class Outcome:
     returned: Mask | None = None
     result: Value | None = None
     exited: bool = False
+
+
+CAUGHT = "caught"
+"""What the variable of a handler is made of."""
+
+
+@record(slots=True)
+class Thrown:
+    """An exception on its way to a handler. type: of what is thrown, None where it is not known; state, way:
+    as they were where it was thrown."""
+
+    type: Type | None
+    value: Value | None
+    state: Snapshot
+    way: Mapping[Symbol, int]
+
+
+@record(slots=True)
+class Trying:
+    """A `try` of host code that is in progress. outside, frames: undecided conditions and calls around it;
+    maybe: what was thrown under conditions that nobody can decide; surely: what was thrown for certain;
+    checks: whether conditions of a `throw` were known not to hold."""
+
+    outside: int
+    frames: int
+    maybe: list[Thrown] = field(default_factory=list)
+    surely: Thrown | None = None
+    checks: bool = False
 
 
 @record(slots=True)

@@ -36,6 +36,7 @@ from smemlint.evaluate.machine.dispatch import run, rvalue, unseen
 from smemlint.evaluate.machine.machine import Barrier, Machine
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.conditionals import chooses_arrays, continued
+from smemlint.evaluate.run.exceptions import note_check
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.lanes import equal_masks, some
@@ -84,6 +85,7 @@ def run_if(m: Machine, s: If) -> None:
     """Run both arms that lanes may take. In host code a check that ends the program is taken to hold."""
     if m.host and checked(s) is not None:
         c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
+        note_check(m, c, s.then)
         if not c.known:
             note_way(m, ar.logical_not(c, m.unknowns))
             return

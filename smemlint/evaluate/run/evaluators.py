@@ -35,6 +35,7 @@ from smemlint.evaluate.run.construction import (
     init_list_value,
 )
 from smemlint.evaluate.run.copies import begun_as
+from smemlint.evaluate.run.exceptions import run_try
 from smemlint.evaluate.run.folds import fold_value
 from smemlint.evaluate.run.jumps import run_break, run_continue, run_goto, run_return
 from smemlint.evaluate.run.loops.loop import run_labeled, run_loop
@@ -91,6 +92,7 @@ from smemlint.ir import (
     StringLiteral,
     Switch,
     This,
+    Try,
     TypeParam,
     Unary,
     UnknownExpr,
@@ -139,6 +141,7 @@ PLACES: Places = {
 
 RUNNERS: Runners = {
     Block: run_block,
+    Try: run_try,
     Declare: run_declare,
     Evaluate: run_evaluate,
     If: run_if,

@@ -17,6 +17,7 @@ from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.run.branches import run_either
 from smemlint.evaluate.run.construction import construct
+from smemlint.evaluate.run.exceptions import throw
 from smemlint.evaluate.values.comparison import truth_of
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object, at_home
@@ -223,7 +224,7 @@ def run_evaluate(m: Machine, s: Evaluate) -> None:
     if holds is None:
         discard(m, s.expr)
         if m.host and isinstance(s.expr, UnknownExpr) and s.expr.reason == "throw":
-            leave_program(m)
+            throw(m, s.expr)
     elif is_false(holds):
         leave_program(m)
     else:

@@ -35,6 +35,7 @@ from smemlint.ir import (
     Return,
     Stmt,
     Switch,
+    Try,
     Unary,
     UnknownExpr,
     UnknownStmt,
@@ -422,14 +423,21 @@ class StatementLowering:
         for handler in reversed(handlers):
             threw = UnknownExpr("exception", (), self._c.place(handler))
             caught = If(threw, self._handler(handler), caught, place=self._c.place(handler))
-        tried = self.statements(k for k in kids if k.kind == COMPOUND)
-        return self.block([*tried, *([caught] if caught is not None else [])])
+        tried = self.block(self.statements(k for k in kids if k.kind == COMPOUND))
+        return tried if caught is None else Try((tried, caught))
 
     def _handler(self, node: Node) -> Stmt:
         kids = cursors.children(node)
-        exception = [s for k in kids if k.kind == VARIABLE for s in self._c.decls.local(k)]
+        exception = [_caught(s) for k in kids if k.kind == VARIABLE for s in self._c.decls.local(k)]
         body = self.statements(k for k in kids if k.kind == COMPOUND)
         return Block((*exception, *body), scope=True)
+
+
+def _caught(s: Stmt) -> Stmt:
+    """The variable of a handler, which has what was thrown."""
+    if not isinstance(s, Declare):
+        return s
+    return replace(s, var=replace(s.var, init=UnknownExpr("caught", (), s.var.place)))
 
 
 def _semicolons(data: bytes, at: int) -> tuple[int, int] | None:

@@ -55,6 +55,7 @@ from smemlint.launch.source.assignments import (
 from smemlint.launch.source.leading import Leading
 from smemlint.launch.source.reads import data_of, is_real, reads
 from smemlint.launch.source.settings import Settings
+from smemlint.launch.source.throwing import calls, may_throw
 
 _EXCHANGES = ("std::swap", "std::exchange", "swap", "exchange")
 _CALLED = "this()."
@@ -67,7 +68,7 @@ class HostSlice:
 
     settings: the variables outside functions that launches may depend on. leads: what leads to a launch.
     open: id() of the branches that choose among launches. deciding: id() of what decides values that launches
-    depend on. trailing, handing: see `Slice`.
+    depend on. trailing, handing: see `Slice`. throwing: functions that may throw, where that is caught.
     """
 
     def __init__(
@@ -77,10 +78,12 @@ class HostSlice:
         module: Module,
         settings: Settings,
         asked: Callable[[LaunchStmt], bool],
+        throwing: frozenset[str] | None,
     ) -> None:
         self.function = f
         self.module = module
         self.settings = settings
+        self.throwing = throwing
         self.keeps: dict[int, bool] = {}
         self.below: dict[int, tuple[set[str], set[str], bool]] = {}
         self.open: set[int] = set()
@@ -189,6 +192,7 @@ class HostSlice:
         """Whether a statement launches or leaves the function or for a label, and how it leaves the loop or
         switch around it."""
         keep = isinstance(s, Return | Goto | Labeled) or self.leads.is_asked(s)
+        keep = keep or may_throw(s, self.throwing)
         leaves = frozenset[type[Stmt]]({type(s)}) if isinstance(s, Break | Continue) else frozenset()
         for part in _parts(s):
             below = self._mark(part)
@@ -226,7 +230,7 @@ class HostSlice:
 
     def _seed(self, nodes: Sequence[object]) -> None:
         for n in nodes:
-            if isinstance(n, Return) or self.leads.launches(n):
+            if isinstance(n, Return) or self.leads.launches(n) or calls(n, self.throwing or ()):
                 self._need(n)
             elif isinstance(n, If | Loop | Switch) and self.keeps.get(id(n)):
                 condition = n.value if isinstance(n, Switch) else n.condition
