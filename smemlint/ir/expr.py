@@ -146,6 +146,10 @@ CONVERSION_NAME = "operator conversion"
 """The one name of all conversion functions of a record; `Function.returns` tells them apart."""
 
 
+OBJECT = -1
+"""Among the numbers of arguments: the object that a method is called on."""
+
+
 @record(frozen=True, slots=True)
 class Call:
     """A call. `callee` is a Name of a function in the module, a Name with an unknown id for a
@@ -157,6 +161,8 @@ class Call:
     the built-in operator's node. A conversion function is called by the name `operator conversion`,
     inside a Cast. elsewhere: the type of what it returns, of a function that another source defines.
     chosen: the id of the method that the front end found to be meant, "" where that is left to instantiation.
+    lent: numbers of the arguments that such a function takes as references and may set; OBJECT: what a method
+    is called on.
     """
 
     callee: Expr
@@ -164,6 +170,7 @@ class Call:
     place: Place | None = None
     elsewhere: Type | None = None
     chosen: str = field(default="", compare=False)
+    lent: tuple[int, ...] = field(default=(), compare=False)
 
 
 @record(frozen=True, slots=True)

@@ -88,6 +88,7 @@ from smemlint.ir import (
     Scalar,
     Type,
 )
+from smemlint.ir.expr import OBJECT
 from smemlint.ir.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
@@ -160,7 +161,7 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
         run_handed(m, e, values)
         if not name.startswith("std::"):
             forget_containers(m, e.arguments)
-        host_runtime.forget(m, short_name(name), values)
+        _forget_given(m, short_name(name), values, e)
     elif effect_of(name) is not Effect.NONE:  # a function of numbers that is given a pointer is another one
         code, text = _taken_by(name, values)
         for v in values:
@@ -172,6 +173,14 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
     text = "is not computed" if effect_of(name) is not None else "is not defined in the files that were read"
     reason = Unresolved("unknown-function", f"`{name or 'a function'}` {text}", e.place)
     return Other(None, uniform, None if uniform else reason_of(values) or reason)
+
+
+def _forget_given(m: Machine, name: str, values: Sequence[Value], e: Call) -> None:
+    """What a function that is not known is given the address of, or a reference to, it may set."""
+    lent = [lvalue(m, e.arguments[i]) for i in e.lent if 0 <= i < len(e.arguments)]
+    if OBJECT in e.lent and isinstance(e.callee, Member):
+        lent.append(rvalue(m, e.callee.base) if e.callee.arrow else lvalue(m, e.callee.base))
+    host_runtime.forget(m, name, [*values, *lent])
 
 
 def forget_containers(m: Machine, arguments: Sequence[Expr]) -> None:
@@ -277,7 +286,7 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     values = [given(m, a) for a in e.arguments]
     if m.host:
         run_handed(m, e, values)
-        host_runtime.forget(m, v.name, values)
+        _forget_given(m, v.name, values, e)
     if isinstance(v.self, Pointer) and v.self.object.storage == "shared":
         _shared_object(m, v, v.self, e)
     elif not m.host:

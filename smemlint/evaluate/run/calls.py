@@ -25,6 +25,7 @@ from smemlint.evaluate.library.builtins import element_of, function, method
 from smemlint.evaluate.library.callables import is_function_object
 from smemlint.evaluate.library.containers import got_place
 from smemlint.evaluate.library.memory import escaped
+from smemlint.evaluate.library.references import chosen_place
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.virtual_calls import any_override
@@ -85,7 +86,7 @@ def _library_place(m: Machine, e: Call) -> Pointer | Value | None:
     """The place that a function of the library gives back: `std::move(x)`, `std::get<1>(x)`."""
     callee = e.callee
     if not isinstance(callee, Name) or len(e.arguments) != 1:
-        return None
+        return chosen_place(m, e)
     if not m.host and (callee.name in MOVES or callee.name in FORWARDS):
         return lvalue(m, e.arguments[0])
     if callee.name == "std::get":

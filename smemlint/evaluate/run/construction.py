@@ -15,6 +15,7 @@ from smemlint.evaluate.language.packs import expanded
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.library.builtins import constructed
 from smemlint.evaluate.library.containers import contained, is_container
+from smemlint.evaluate.library.references import holds_references, leave_to_others
 from smemlint.evaluate.machine.dispatch import begun, build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import write_cell
@@ -65,6 +66,8 @@ def construct_value(m: Machine, e: Construct) -> Value:
     """Return what `T(...)` or `T{...}` makes."""
     t = m.resolve(e.type)
     if isinstance(t, RecordRef):
+        if m.host and holds_references(t):
+            leave_to_others(m, e.arguments)
         made = constructed(m, t, e)
         if made is not None:
             return made
@@ -83,6 +86,8 @@ def build_record(
     m: Machine, t: RecordRef, elements: tuple[Expr, ...], place: Place | None, chosen: str = ""
 ) -> Value:
     """`T{...}` for a record: by a constructor (chosen: which one, if known), else member by member."""
+    if m.host and holds_references(t):
+        leave_to_others(m, [e for e in elements if not isinstance(e, VALUES)])
     if m.host and elements and is_container(t):
         listed = contained(m, t, elements if t.name == "std::tuple" else (InitList(elements, place),))
         if listed is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from smemlint.evaluate.library.references import HANDED, holds_references
 from smemlint.ir import (
     STEPS,
     Assign,
@@ -96,10 +97,11 @@ def led_by(target: Expr) -> tuple[str, bool]:
     return (e.id if leads else ""), element
 
 
-def _refers(module: Module, record: str) -> bool:
-    """Whether an object of a class of the project refers to others."""
-    found = module.records.get(record)
-    return found is not None and any(isinstance(f.type, PointerTo) for f in found.fields)
+def _refers(module: Module, t: RecordRef) -> bool:
+    """Whether an object of a class refers to others."""
+    found = module.records.get(t.name)
+    fields = any(isinstance(f.type, PointerTo) for f in found.fields) if found is not None else False
+    return fields or holds_references(t)
 
 
 def stand_ins(module: Module, nodes: Sequence[object]) -> dict[str, set[str]]:
@@ -138,7 +140,7 @@ def _meant_by(module: Module, var: Var, init: Expr) -> set[str]:
             meant |= {root for method in methods for root in roots_of(method.base)}
     if any(isinstance(x, Lambda) for x in inside):
         meant |= assigned_in(inside) | _captured(inside)
-    elif isinstance(var.type, RecordRef) and _refers(module, var.type.name):
+    elif isinstance(var.type, RecordRef) and _refers(module, var.type):
         meant |= {x.id for x in inside if isinstance(x, Name)}
     return meant
 
@@ -163,7 +165,10 @@ def _pointed_to(value: Expr) -> set[str]:
 
 def _addresses(value: Expr) -> set[str]:
     """The variables whose address is taken somewhere in an expression."""
-    taken = (n.operand for n in walk(value) if isinstance(n, Unary) and n.op == "&")
+    nodes = list(walk(value))
+    taken = [n.operand for n in nodes if isinstance(n, Unary) and n.op == "&"]
+    handed = (n for n in nodes if isinstance(n, Call) and isinstance(n.callee, Name))
+    taken += [a for n in handed if n.callee.name in HANDED for a in n.arguments]  # type: ignore[union-attr]
     return {root for e in taken for root in roots_of(e)}
 
 

@@ -56,6 +56,7 @@ from smemlint.ir import (
     Type,
     UnknownExpr,
 )
+from smemlint.ir.expr import OBJECT
 
 _REFERENCES = (TYPE_REF, TEMPLATE_REF, NAMESPACE_REF)
 
@@ -209,8 +210,13 @@ class CallLowering:
             return converted(callee.base, self._c.types.of(node), place)
         if (pointer := _pointer_from_bits(callee)) is not None and len(arguments) == 1:
             return Cast(pointer, arguments[0], place=place)
-        elsewhere = self._c.types.of(node) if self._is_elsewhere(target) else None
-        return Call(callee, arguments, place, elsewhere, self._chosen(target))
+        elsewhere: Type | None = None
+        lent: tuple[int, ...] = ()
+        if self._is_elsewhere(target):
+            lent = _lent(target)
+            if cursors.cursor_result_type(target).kind in (POINTER, LVALUE):
+                elsewhere = self._c.types.of(node)
+        return Call(callee, arguments, place, elsewhere, self._chosen(target), lent)
 
     def _chosen(self, target: Node) -> str:
         """The id of the method or constructor that clang chose, of an instance that of its pattern."""
@@ -228,11 +234,10 @@ class CallLowering:
         return known
 
     def _is_elsewhere(self, target: Node) -> bool:
-        """Whether a function that returns a pointer or reference is declared by the project and defined in
-        another source: all that is known of what it returns is its type, of which a kernel's is deduced."""
+        """Whether a function is declared by the project and defined in another source: all that is known of
+        what it returns is its type, of which a kernel's is deduced where that is a pointer or reference."""
         return (
             target.kind in (FUNCTION, METHOD)
-            and cursors.cursor_result_type(target).kind in (POINTER, LVALUE)
             and self._c.declarations.in_project(target)
             and not valid(cursors.definition(target))
         )
@@ -450,3 +455,11 @@ def _opening(text: str) -> int | None:
             if depth == 0:
                 return at
     return None
+
+
+def _lent(function: Node) -> tuple[int, ...]:
+    """The numbers of the parameters that are references to what a function may set."""
+    given = [cursors.cursor_type(k) for k in cursors.children(function) if k.kind == PARAMETER]
+    to = [cursors.canonical_type(cursors.pointee_type(t)) if t.kind == LVALUE else None for t in given]
+    own = (OBJECT,) if function.kind == METHOD and not cursors.is_const_method(function) else ()
+    return *own, *(i for i, t in enumerate(to) if t is not None and not cursors.is_const(t))
