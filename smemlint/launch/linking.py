@@ -156,13 +156,17 @@ def link(module: Module, others: Sequence[Module]) -> Module:
 
 
 def _joined(mine: Record, other: Record) -> Record:
-    """A class with the methods that either file defines."""
+    """A class with the methods that either file defines, and the members that either sets."""
     if mine.place.path != other.place.path or mine.place.offset != other.place.offset:
         return mine
     methods = dict(mine.methods)
     for name, ids in other.methods.items():
         methods[name] = tuple(dict.fromkeys((*methods.get(name, ()), *ids)))
-    return replace(mine, methods=methods)
+    assigned = dict(mine.assigned)
+    for name, numbers in other.assigned.items():
+        known = assigned.get(name, frozenset())
+        assigned[name] = None if known is None or numbers is None else known | numbers
+    return replace(mine, methods=methods, assigned=assigned)
 
 
 def _linked_files(
