@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from itertools import chain, repeat
+from typing import TypeVar
 
 from smemlint.ir.expr import Name
 from smemlint.ir.memo import by_identity
@@ -50,6 +52,16 @@ def walk(node: object) -> Iterator[object]:
                 leaf = _IS_LEAF[type(x)] = isinstance(x, _LEAVES)
             if not leaf:
                 push(x)
+
+
+P = TypeVar("P")
+A = TypeVar("A")
+
+
+def handed(parameters: Sequence[P], arguments: Sequence[A]) -> Iterator[tuple[P, A]]:
+    """Each argument of a call with its parameter: the last one, which may be a pack, is given all that are
+    left."""
+    return zip(chain(parameters, repeat(parameters[-1]) if parameters else ()), arguments, strict=False)
 
 
 def names_in(node: object) -> frozenset[str]:

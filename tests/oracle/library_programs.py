@@ -75,6 +75,10 @@ template <typename... I> __device__ int asked(int x, I... i) {
 template <typename... I> __device__ int met(int x, I... i) {
   int r = 0; ((x < i && (r += i, true)) || ...); return r;
 }
+template <typename... T> __device__ void rolled(int i, int k, T *...p) {
+  ((p[(i * k) & 127] = p[i & 127]), ...);
+}
+template <typename... T> __device__ void stepped(T &...x) { ((x += 3), ...); }
 struct Copied {
   int v, n;
   __device__ Copied(int x) : v(x & 255), n(0) {}
@@ -130,6 +134,7 @@ class LibraryWriter(TemplateWriter):
             self.cells,
             self.points,
             self.two_bases,
+            self.packs_in_loops,
         )
         exchanges = (self.shuffled, self.voted, self.matched) if depth == 2 else ()
         forms += exchanges * 2
@@ -143,6 +148,18 @@ class LibraryWriter(TemplateWriter):
 
     def number_text(self) -> str:
         return str(self.number(0, 200))
+
+    def packs_in_loops(self) -> None:
+        k, m, z = self.name("k"), self.name("m"), self.name("z")
+        own = self.choose("t + 512", "t + 64")
+        self.line(f"int {m} = {self.small()}; float {z} = 0;")
+        bound = self.choose("8", "3", "40", self.lanes())
+        self.line(f"for (int {k} = 0; {k} < {bound}; {k}++) {{")
+        self.line(f"stepped({self.choose(f'{z}, {m}', f'{m}, {z}')});")
+        place = self.choose("lane", "tid", m)
+        self.line(f"rolled({place}, {self.choose(k, m, f'{k} * 4')}, {self.choose('t', own, f't, {own}')});")
+        self.line("}")
+        self.kept(m)
 
     def ring(self) -> None:
         made, size = self.name("ring"), self.choose("32", "64", "128", "256", "96", "100", "24")

@@ -47,7 +47,7 @@ from smemlint.ir import (
     UnknownExpr,
     Var,
 )
-from smemlint.ir.walk import children, names_in, nodes_of, walk
+from smemlint.ir.walk import children, handed, names_in, nodes_of, walk
 
 
 class Slice:
@@ -258,7 +258,7 @@ class Slice:
         return any(
             not isinstance(p.type, Scalar) and self.names.mentions_shared(a)
             for f in functions
-            for p, a in zip(f.parameters, e.arguments, strict=False)
+            for p, a in handed(f.parameters, e.arguments)
         )
 
     def _needed(self, e: Call) -> list[Expr] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smemlint.ir import Call, Expr, Lambda, Member, Name, Return, Var
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import handed, walk
 
 
 def _called_by(e: Call) -> str:
@@ -40,7 +40,7 @@ class PassedLambdas:
             (parameter, value)
             for name, f in known.items()
             for call in called.get(name, ())
-            for parameter, value in zip(f.parameters, call.arguments, strict=False)
+            for parameter, value in handed(f.parameters, call.arguments)
         ]
         self.open = [
             p for n in nodes if isinstance(n, Lambda) and id(n) not in self.bodies for p in n.parameters

@@ -202,7 +202,7 @@ class SharedNames:
             given = held_type(self.types.get(a.id))
             if given is not None and floating(given, self.real):
                 real.add(t.id)
-        return frozenset(real)
+        return frozenset(real) - {p.id for p in f.template if p.pack}
 
     def _holds_pointers(self, e: Index | Member) -> bool:
         """A row of a shared array, or an element of a local array or record that shared addresses were put

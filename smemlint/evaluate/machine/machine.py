@@ -253,9 +253,11 @@ class Machine:
     def enter(self, frame: Frame, f: Function) -> None:
         """Set up what can be skipped in a function, given where its arguments point."""
         pointing = frozenset(id for id, o in frame.variables.items() if _may_be_shared(o))
+        pointing |= {id for id, elements in frame.packs.items() if any(map(_may_be_shared, elements))}
         if frame.this is not None and frame.this.object.storage == "local":
             pointing |= {LOCAL_THIS}
-        found = self.code.slice(f, pointing, _real(frame.bindings))
+        packs = {p.id for p in f.template if p.pack}  # bound to the type of the first element
+        found = self.code.slice(f, pointing, _real(frame.bindings) - packs)
         whole = self.journal.sums is not None
         frame.slice = Slice(
             WHOLE.skippable if whole else found.skippable,

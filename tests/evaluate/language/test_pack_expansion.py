@@ -37,6 +37,9 @@ template <typename... T> __device__ int total(T... x) { return (x + ...); }
 template <typename... T> __device__ int less(T... x) { return (x - ...); }
 template <typename... T> __device__ int types(T... x) { return sizeof...(T); }
 template <typename... T> __device__ int values(T... x) { return sizeof...(x); }
+template <typename... T> __device__ void halve(int h, T *...p) {
+  ((p[threadIdx.x * h] = p[threadIdx.x]), ...); }
+template <typename... T> __device__ void step(T &...x) { ((x += 1), ...); }
 template <int... S> struct Length { static constexpr int n = sizeof...(S); };
 template <int N> struct Extent { int n = N; };
 template <int N> __device__ int width(int by, Extent<N> e) { return N * by; }
@@ -53,6 +56,12 @@ def ways(body: str) -> list[float | None]:
     assert all(t.grade is Grade.EXACT for t in trace.traces)
     found = [(c.wavefronts or 0) for c in score_all(trace)]
     return sorted(found)
+
+
+def _ways_of_masked(factor: int) -> int:
+    """Of 32 lanes at `t * factor & 63`."""
+    words = {t * factor & 63 for t in range(32)}
+    return max(sum(w % 32 == bank for w in words) for bank in range(32))
 
 
 @pytest.mark.parametrize(
@@ -83,6 +92,28 @@ def ways(body: str) -> list[float | None]:
     ],
 )
 def test_each_element_is_used_in_its_turn(body: str, total: int) -> None:
+    assert sum(w or 0 for w in ways(body)) == total
+
+
+@pytest.mark.parametrize(
+    ("body", "total"),
+    [
+        ("for (int h = 8; h; h /= 2) { halve(h, s); __syncthreads(); }", 8 + 4 + 2 + 1 + 4),
+        ("float v[32]; for (int h = 8; h > 1; h /= 2) { halve(h, v, s); __syncthreads(); }", 8 + 4 + 2 + 3),
+        (
+            "auto f = [&](int h, auto... p) { ((p[threadIdx.x * h] = h), ...); };"
+            "float v[32]; for (int h = 8; h > 1; h /= 2) { f(h, v, s); __syncthreads(); }",
+            8 + 4 + 2,
+        ),
+        # a float before the number that chooses the bank, and more iterations than are looked at one by one
+        (
+            "float z = 0; int y = 0; for (int i = 0; i < 300; i++)"
+            " { step(z, y); s[threadIdx.x * y & 63] = z; __syncthreads(); }",
+            sum(_ways_of_masked(y) for y in range(1, 301)),
+        ),
+    ],
+)
+def test_what_a_pack_leads_to_is_looked_at_in_each_iteration(body: str, total: int) -> None:
     assert sum(w or 0 for w in ways(body)) == total
 
 

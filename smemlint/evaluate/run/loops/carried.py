@@ -44,7 +44,7 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
 from smemlint.ir.uses import HANDED, target_of
-from smemlint.ir.walk import names_in, walk
+from smemlint.ir.walk import handed, names_in, walk
 from smemlint.records import record
 
 TRIALS = 5
@@ -363,7 +363,7 @@ def _may_set(m: Machine, call: Call | Construct) -> bool:
             return callee.name in _SETS or any(isinstance(a, Lambda) for a in call.arguments)
         if isinstance(callee, Name):
             parameters = m.module.functions[callee.id].parameters
-    for argument, parameter in zip(call.arguments, parameters, strict=False):
+    for parameter, argument in handed(parameters, call.arguments):
         root = root_of(argument)
         o = None if root is None else m.frame.variables.get(root)
         plain = parameter is not None and isinstance(parameter.type, Scalar)
