@@ -158,6 +158,7 @@ def _built(
     spread = any(event.worlds for event in events)
     builder = _Builder(m, forms, log, width, starts if spread else None)
     builder.aside = all(event.aside for event in events)
+    builder.perhaps = any(event.perhaps for event in events)
     if not spread:
         builder.choose(events)
     for way in builder.ways:
@@ -192,6 +193,8 @@ class _Builder:
         self.around = 0
         self.aside = False
         """Whether only blocks at the edge of the grid run it."""
+        self.perhaps = False
+        """Whether it may run with the access of another arm, as one."""
         self.ways: list[dict[Symbol, int]] = [{}]
         self.visits = Visits()
         self.terms = Terms(m.threads.size, width)
@@ -272,6 +275,9 @@ class _Builder:
             return of_terms
         if maybe is not None and self.aside:
             return Unresolved("edge-of-grid", "only blocks at the edge of the grid run it", self.log.place)
+        if maybe is not None and self.perhaps:
+            text = "accesses of both arms may run as one, whose code differs in numbers alone"
+            return Unresolved("joined-or-not", text, self.log.place)
         if maybe is not None:
             return Unresolved("data-dependent-mask", "which lanes take part depends on data", self.log.place)
         if len(self.ways) > 1 or self.terms.loose:

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms, is_number
+from smemlint.evaluate.analysis.chosen_values import Pair, chosen_values, is_of_one_value
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.analysis.purity import arithmetic
 from smemlint.evaluate.compiler.hoist import reads_first
@@ -79,9 +80,17 @@ def note(
     if m.silent or otherwise == len(m.log) or then == otherwise:
         return
     first, second = m.log[then:otherwise], m.log[otherwise:]
-    if chosen:
-        if not c.known and not any(s.varying for mono in c.terms for s in mono):
+    together = not c.known and not any(s.varying for mono in c.terms for s in mono)
+    perhaps = False
+    if (together or not chosen) and not m.task.as_written:
+        if _note_values(m, c, first, second, chosen_values(*arms)):
             return
+        chosen = is_of_one_value(*arms)
+        perhaps = not together and not chosen
+        if perhaps and _note_values(m, c, first, second, chosen_values(*arms, tail=True), perhaps=True):
+            return
+        chosen = chosen or (perhaps and is_of_one_value(*arms, tail=True))
+    if chosen:
         behind = _behind(m, at)
         if behind is Behind.JOIN and not _is_of_ladder(m, at):
             return  # three ways meet behind them
@@ -94,13 +103,37 @@ def note(
                 here, beside = (address, there) if one.order < other.order else (there, address)
                 offset = local_memory.merge(m, c, here, beside)
                 assert isinstance(offset, Int)
-                m.journal.selected.append(Selected(one.order, other.order, offset))
+                m.journal.selected.append(Selected(one.order, other.order, offset, perhaps))
         return
     for a, b in zip(_head(first, arms[0]), _head(second, arms[1]), strict=False):
         of_both = _one_offset(a, b) if _alike(m, a, b) else None
         if of_both is None:
             return
         m.journal.selected.append(Selected(a.order, b.order, of_both))
+
+
+def _note_values(
+    m: Machine,
+    c: Int,
+    first: Sequence[Event | Barrier],
+    second: Sequence[Event | Barrier],
+    pairs: Sequence[Pair],
+    *,
+    perhaps: bool = False,
+) -> bool:
+    """Remember that of each pair of elements one is loaded, or perhaps; whether there is any such."""
+    found = False
+    for one, other in pairs:
+        a, b = (
+            [e for e in log if isinstance(e, Event) and e.site.node is node]
+            for log, node in ((first, one), (second, other))
+        )
+        if len(a) == len(b) == 1 and _alike(m, a[0], b[0]):
+            offset = local_memory.merge(m, c, a[0].offset, b[0].offset)
+            assert isinstance(offset, Int)
+            m.journal.selected.append(Selected(a[0].order, b[0].order, offset, perhaps))
+            found = True
+    return found
 
 
 def _ends_in_a_store(arm: Node) -> bool:
@@ -306,7 +339,12 @@ def merge(log: Log, journal: Journal) -> Log:
         kept, other = anew.get(s.kept) or there.get(s.kept), anew.get(s.other) or there.get(s.other)
         if kept is None or other is None or s.kept in merged or s.other in merged:
             continue
-        anew[s.kept] = replace(kept, offset=s.offset, must=kept.must | other.must, may=kept.may | other.may)
+        may = kept.may | other.may
+        if s.perhaps:
+            anew[s.kept] = replace(kept, offset=s.offset, may=may, perhaps=True)
+            anew[s.other] = replace(other, offset=s.offset, may=may, perhaps=True)
+            continue
+        anew[s.kept] = replace(kept, offset=s.offset, must=kept.must | other.must, may=may)
         merged.add(s.other)
     return log.without(gone | merged, anew)
 

@@ -51,6 +51,8 @@ class Event:
     """Lanes that do not take part may hold values that the address never had."""
     aside: bool = False
     """Only blocks at the edge of the grid run it."""
+    perhaps: bool = False
+    """It may run with the access of another arm, as one."""
     times: float = 1.0
     """What `weight` is to be multiplied by for the times it runs, a loop of unknown length counted once."""
     open: int = 0
@@ -138,11 +140,13 @@ class Sunk:
 
 @record(frozen=True, eq=False, slots=True)
 class Selected:
-    """Accesses in both arms of a condition that run as one, at this address. kept, other: their orders."""
+    """Accesses in both arms of a condition that run as one, at this address. kept, other: their orders.
+    perhaps: or each in its arm."""
 
     kept: int
     other: int
     offset: Int
+    perhaps: bool = False
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -97,15 +97,14 @@ def run_if(m: Machine, s: If) -> None:
 
 
 def _is_one_arm(m: Machine, s: If) -> bool:
-    """Whether both arms run as one, which reads elements of several arrays, or of one in another order: lanes
-    differ in which they take, and nothing has to be assumed to tell."""
+    """Whether both arms run as one, which reads elements of several arrays, or of one in another order, and
+    nothing has to be assumed to tell which a lane takes."""
     choices = [n for one in one_arm(s) for n in walk(one) if isinstance(n, Conditional)]
     if not choices or not (in_another_order(s) or any(chooses_arrays(m, n) for n in choices)):
         return False
     guesses = m.unknowns.guesses
     c = here(m, ar.truth_of(truth(m, unseen(m, s.condition)), m.unknowns))
-    varying = not c.uniform if c.known else any(x.varying for mono in c.terms for x in mono)
-    return varying and m.unknowns.guesses == guesses
+    return not (c.known and c.uniform) and m.unknowns.guesses == guesses
 
 
 def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:

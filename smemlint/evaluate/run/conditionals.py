@@ -150,7 +150,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         if evaluate is rvalue and isinstance(chosen, Int):
             chosen = _of_common_type(m, chosen, other)
         return _chosen_by_launch(m, c, chosen, other, evaluate)
-    if evaluate is rvalue and _of_two_arrays(m, e, c):
+    if evaluate is rvalue and _of_two_arrays(m, e):
         return _chosen_element(m, e, c)
     then = decode(m, c, stays=True)
     otherwise = decode(m, ar.logical_not(c, m.unknowns), stays=True)
@@ -199,12 +199,9 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     return merged
 
 
-def _of_two_arrays(m: Machine, e: Conditional, c: Int) -> bool:
-    """Whether each lane chooses between elements of two shared arrays: then their addresses are chosen, and
-    one load follows."""
-    if m.task.as_written or not (c.known or any(s.varying for mono in c.terms for s in mono)):
-        return False
-    return chooses_arrays(m, e)
+def _of_two_arrays(m: Machine, e: Conditional) -> bool:
+    """Whether elements of two shared arrays are chosen: then their addresses are, and one load follows."""
+    return not m.task.as_written and chooses_arrays(m, e)
 
 
 def chooses_arrays(m: Machine, e: Conditional) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from smemlint.evaluate.analysis.chosen_values import ladder
 from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.join_points import bring, meet, merge_at, sure
 from smemlint.evaluate.control_flow.launch_choices import (
@@ -21,6 +22,7 @@ from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Exit, Machine, Mask, Undecided
 from smemlint.evaluate.memory.local_memory import here
+from smemlint.evaluate.run.branches import run_if
 from smemlint.evaluate.run.statements import run_all
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.choices import taken
@@ -33,6 +35,9 @@ from smemlint.ir.types import BOOL, INT
 
 
 def run_switch(m: Machine, s: Switch) -> None:
+    if not (m.host or m.task.as_written) and (found := ladder(s)) is not None:
+        run_if(m, found)
+        return
     value = truth(m, full(m, s.value))
     if value.known and id(s) in m.frame.slice.open:
         forget(m, s.value)

@@ -1,0 +1,235 @@
+"""Values of which both arms of a condition load one part, and in which nothing else differs: nvcc chooses the
+address, then loads, whatever else the arms do (docs/dev/joining.md).
+
+In: the code of two arms. Out: the elements of each, by pairs.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from smemlint.evaluate.analysis.halves_read import is_element
+from smemlint.evaluate.analysis.purity import arithmetic
+from smemlint.ir import (
+    STEPS,
+    Asm,
+    Assign,
+    Binary,
+    Block,
+    Break,
+    Call,
+    Cast,
+    Construct,
+    Declare,
+    Evaluate,
+    Expr,
+    FloatLiteral,
+    If,
+    Index,
+    Lambda,
+    Literal,
+    Member,
+    Name,
+    Stmt,
+    Switch,
+    Unary,
+    UnknownExpr,
+)
+from smemlint.ir.jumps import jumps_in
+from smemlint.ir.memo import by_identity
+from smemlint.ir.show import show
+from smemlint.ir.walk import names_in, walk
+
+Pair: TypeAlias = tuple[Expr | Stmt, Expr | Stmt]
+_LEFT_ALONE = ("&&", "||", ",")
+_NUMBERS = (Name, Literal, FloatLiteral, Index, Member)
+"""What is at hand, or loaded: of these the value is chosen."""
+
+
+def chosen_values(
+    then: Expr | Stmt | None, otherwise: Expr | Stmt | None, *, tail: bool = False
+) -> list[Pair]:
+    """The elements of two arms of which one is loaded: of `c ? a : b`, or of what both arms of an `if` set.
+    tail: lanes may differ in which arm they take: then what is the same code but for its numbers is one."""
+    if then is None or otherwise is None:
+        return []
+    if not _is_statement(then) or not _is_statement(otherwise):
+        both = not _is_statement(then) and not _is_statement(otherwise)
+        return (_met(then, otherwise, tail) or _met(then, otherwise) or []) if both else []
+    pairs = _met_in_turn(then, otherwise) if tail else None
+    if pairs is not None:
+        return pairs
+    one, other = _set(then), _set(otherwise)
+    pairs = []
+    for name, a in one.items():
+        b = other.get(name)
+        if b is not None and a.op == b.op:
+            pairs += _met(a.value, b.value) or []
+    return pairs
+
+
+def is_of_one_value(then: Expr | Stmt | None, otherwise: Expr | Stmt | None, *, tail: bool = False) -> bool:
+    """Whether all arms of a ladder give one value that differs in an element alone (tail: or in numbers)."""
+    one, other = _single(then), _single(otherwise)
+    if isinstance(other, If):
+        if not is_of_one_value(other.then, other.otherwise, tail=tail):
+            return False
+        other = _single(other.then)
+    return not isinstance(one, Block | If) and len(chosen_values(one, other, tail=tail)) == 1
+
+
+@by_identity
+def ladder(s: Switch) -> If | None:
+    """`if`, `else if`, `else` for a switch whose cases all give one value, which nvcc treats alike."""
+    arms = _arms(s)
+    if arms is None or any(jumps_in(arm) for _, arm in arms) or any(map(_does_more, walk(s.value))):
+        return None
+    if any(isinstance(n, Call | Index) for n in walk(s.value)):
+        return None
+    rest = next((at for at, (labels, _) in enumerate(arms) if None in labels), None)
+    if rest is None and _is_each_value(s.value, [x for labels, _ in arms for x in labels]):
+        rest = len(arms) - 1
+    if rest is None or len(arms) < 2:
+        return None
+    found: Stmt = arms.pop(rest)[1]
+    for labels, arm in reversed(arms):
+        asked = [Binary("==", s.value, label, s.place) for label in labels if label is not None]
+        condition = asked[0]
+        for one in asked[1:]:
+            condition = Binary("||", condition, one, s.place)
+        found = If(condition, arm, found, place=s.place)
+    assert isinstance(found, If)
+    return found if is_of_one_value(found.then, found.otherwise) else None
+
+
+def _arms(s: Switch) -> list[tuple[list[Expr | None], Block]] | None:
+    """What runs for which labels (None: all others); None where one case falls into the next."""
+    arms: list[tuple[list[Expr | None], Block]] = []
+    labels: list[Expr | None] = []
+    for case in s.cases:
+        labels.append(case.value)
+        if isinstance(case.value, UnknownExpr):
+            return None
+        if not case.body:
+            continue
+        ends = isinstance(case.body[-1], Break)
+        if not ends and case is not s.cases[-1]:
+            return None
+        arms.append((labels, Block(case.body[:-1] if ends else case.body)))
+        labels = []
+    return None if labels else arms
+
+
+def _is_each_value(e: Expr, labels: list[Expr | None]) -> bool:
+    """Whether `x & 3` has no value but these."""
+    mask = e.right.value if isinstance(e, Binary) and e.op == "&" and isinstance(e.right, Literal) else None
+    named = {x.value for x in labels if isinstance(x, Literal)}
+    return mask is not None and named == set(range(len(labels))) and len(labels) == mask + 1
+
+
+def _met_in_turn(then: Expr | Stmt, otherwise: Expr | Stmt) -> list[Pair] | None:
+    """The elements of arms that do the same one after the other; None where they do not."""
+    one, other = _body(then), _body(otherwise)
+    if len(one) != len(other):
+        return None
+    pairs: list[Pair] = []
+    for i, (s, t) in enumerate(zip(one, other, strict=True)):
+        if isinstance(s, Declare) and isinstance(t, Declare):
+            a, b = s.var.init, t.var.init
+        elif isinstance(s, Evaluate) and isinstance(t, Evaluate):
+            x, y = s.expr, t.expr
+            if not isinstance(x, Assign) or not isinstance(y, Assign) or x.op != y.op:
+                return None
+            if show(x.target) != show(y.target) or not (isinstance(x.target, Name) or i == len(one) - 1):
+                return None
+            a, b = x.value, y.value
+        else:
+            return None
+        met = None if a is None or b is None else _met(a, b, tail=True)
+        if met is None:
+            return None
+        pairs += met
+    return pairs
+
+
+def _body(arm: Expr | Stmt) -> tuple[object, ...]:
+    return arm.body if isinstance(arm, Block) else (arm,)
+
+
+def _single(s: Expr | Stmt | None) -> Expr | Stmt | None:
+    while isinstance(s, Block) and len(s.body) == 1:
+        s = s.body[0]
+    return s
+
+
+def _is_statement(x: Expr | Stmt) -> bool:
+    return isinstance(x, Block | Evaluate | If | Declare)
+
+
+def _set(arm: Expr | Stmt) -> dict[str, Assign]:
+    """By variable the assignments of an arm whose values are needed behind it alone; none where it is more
+    than a line."""
+    found: dict[str, Assign] = {}
+    done: set[str] = set()
+    for s in arm.body if isinstance(arm, Block) else (arm,):
+        e = s.expr if isinstance(s, Evaluate) else s.var.init if isinstance(s, Declare) else None
+        if e is None or any(_does_more(n) for n in walk(e) if n is not e):
+            return {}
+        read = names_in(e.value) | names_in(e.target) if isinstance(e, Assign) else names_in(e)
+        for name in read & found.keys():
+            del found[name]
+        if isinstance(e, Assign) and isinstance(e.target, Name):
+            if e.target.id not in done:
+                found[e.target.id] = e
+            done.add(e.target.id)
+        elif isinstance(e, Assign):
+            found.clear()  # a load does not move past a store
+        elif _does_more(e):
+            return {}
+    return found
+
+
+def _does_more(n: object) -> bool:
+    return isinstance(n, Assign | Asm | Construct | Lambda | UnknownExpr) or (
+        isinstance(n, Unary) and n.op in STEPS
+    )
+
+
+def _met(a: Expr | Stmt, b: Expr | Stmt, tail: bool = False) -> list[Pair] | None:
+    """The elements in which two values differ, each operation in at most one operand; None where they differ
+    in more. tail: numbers may differ as well, in all operands."""
+    if not tail and show(a) == show(b):
+        return [] if not any(isinstance(n, Call) for n in walk(a)) else None
+    if is_element(a) and is_element(b):
+        return [(a, b)]
+    if tail and isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS):
+        return []
+    if isinstance(a, Cast) and isinstance(b, Cast) and a.type == b.type:
+        return _met(a.operand, b.operand, tail)
+    if isinstance(a, Unary) and isinstance(b, Unary) and a.op == b.op == "-":
+        return _met(a.operand, b.operand, tail)
+    if tail and isinstance(a, Call) and isinstance(b, Call):
+        return _met_arguments(a, b)
+    if not isinstance(a, Binary) or not isinstance(b, Binary) or a.op != b.op or a.op in _LEFT_ALONE:
+        return None
+    if tail:
+        left, right = _met(a.left, b.left, tail), _met(a.right, b.right, tail)
+        return None if left is None or right is None else left + right
+    for x, y, p, q in ((a.left, b.left, a.right, b.right), (a.right, b.right, a.left, b.left)):
+        if show(x) == show(y) and not any(is_element(n) for n in walk(x)):
+            return _met(p, q)
+    return None
+
+
+def _met_arguments(a: Call, b: Call) -> list[Pair] | None:
+    """Of two calls of one function that only computes."""
+    named = isinstance(a.callee, Name) and arithmetic(a.callee.name)
+    if not named or show(a.callee) != show(b.callee) or len(a.arguments) != len(b.arguments):
+        return None
+    pairs: list[Pair] = []
+    for x, y in zip(a.arguments, b.arguments, strict=True):
+        met = _met(x, y, tail=True)
+        if met is None:
+            return None
+        pairs += met
+    return pairs
