@@ -22,6 +22,7 @@ from smemlint.evaluate.compiler.similar_addresses import rewritten
 from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, vectorise
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory.segment import declared_alignment, starts_of
+from smemlint.evaluate.types.spelling import dims_of
 from smemlint.evaluate.values.affine import UNSURE, Affine
 from smemlint.evaluate.values.number import Int, gcd_of, multiple_of
 from smemlint.ir import Expr, Index, Literal, Member, Name
@@ -34,6 +35,7 @@ NESTED = 8
 
 
 SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler computes a similar index before it"
+BACKWARDS = "whether neighbours are joined depends on what the compiler subtracts the index from"
 SKEWED_INDEX = "whether neighbours are joined depends on what the compiler can prove of the index"
 CHOSEN_WORDS = "which words of the element are loaded depends on what each way of a condition needs of it"
 WIDENED = "whether neighbours are joined depends on where the compiler widens numbers of 16 bits"
@@ -148,6 +150,8 @@ def _doubted(
     for s in m.journal.sites.values():
         if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
             yield id(s), LOOP_POINTER
+        if runs[id(s)].wide and facts.backwards(s):
+            yield id(s), BACKWARDS
         if runs[id(s)].wide and s.function is not None and id(s.node) in halved(s.function):
             yield id(s), CHOSEN_WORDS
         if runs[id(s)].wide and id(s.node) in m.journal.padded:
@@ -322,6 +326,13 @@ class _Facts:
         """Return whether that index is a sum."""
         form = self.log.of(s)[0].offset.form
         return self.by_index(s) and form is not None and len(form.terms) > 1
+
+    def backwards(self, s: SiteLog) -> bool:
+        """Return whether that index is subtracted from something: of the difference less may be known than of
+        its parts. Rows are counted by themselves."""
+        form = self.log.of(s)[0].offset.form
+        one = len(dims_of(s.object.type)[0]) < 2
+        return one and self.by_index(s) and form is not None and any(f < 0 for _, f in form.terms)
 
     def _move(self, e: Event, twin: Event) -> _Move:
         a, b = e.offset.const, twin.offset.const
