@@ -10,6 +10,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.banks import WORD
 from smemlint.evaluate.analysis.parts_read.chosen_records import set_apart
 from smemlint.evaluate.analysis.parts_read.members import halved
 from smemlint.evaluate.analysis.parts_read.widened_loads import handed_on, perhaps_widened
@@ -25,7 +26,7 @@ from smemlint.evaluate.memory.segment import declared_alignment, starts_of
 from smemlint.evaluate.types.spelling import dims_of
 from smemlint.evaluate.values.affine import UNSURE, Affine
 from smemlint.evaluate.values.number import Int, gcd_of, multiple_of
-from smemlint.ir import Expr, Index, Literal, Member, Name
+from smemlint.ir import Expr, Index, Literal, Member, Name, Scalar
 from smemlint.ir.types import SHORT, USHORT, element_type
 from smemlint.records import record
 
@@ -416,6 +417,7 @@ class _Facts:
             under=self._under(e.region),
             affine=form is not None,
             loose=form is not None and form.dropped != 0,
+            words=not (isinstance(t := element_type(s.object.type), Scalar) and t.size > WORD),
         )
 
     def _over_turns(self, s: SiteLog, facts: _SiteFacts) -> int:

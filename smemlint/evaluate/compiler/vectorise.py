@@ -53,6 +53,7 @@ class JoinKind:
     a loaded integer of 16 bits that is widened, which the late part does not join.
     alone: it joins with nothing.
     fragment: of a matrix fragment, whose words the compiler does not see: what a store left there is loaded.
+    words: 8 bytes are two words, and not one number of 64 bits.
     """
 
     op: str
@@ -71,6 +72,7 @@ class JoinKind:
     computed: bool = False
     alone: bool = False
     fragment: bool = False
+    words: bool = True
 
 
 @record(frozen=True, eq=False, slots=True)
@@ -321,7 +323,7 @@ def vectorise(events: Sequence[JoinEvent]) -> tuple[list[JoinGroup], frozenset[i
     for index in order:
         if index not in dropped:
             windows.take(index, addresses[index])
-    groups = [group for members in windows.all for group in _groups(events, members)]
+    groups = [group for members in _of_words(events, windows.all) for group in _groups(events, members)]
     return sorted(groups, key=lambda group: events[group.leader].order), dropped
 
 
@@ -406,7 +408,7 @@ class _Windows:
     def _key(self, kind: JoinKind, address: _Address, span: int, region: int | None = None) -> Hashable:
         where = None if address.segment else kind.array
         region = kind.region if region is None else region
-        return (kind.op, where, address.shape, region, kind.width, span, address.lead // span)
+        return (kind.op, where, address.shape, region, _unit(kind), span, address.lead // span)
 
     def _place(self, index: int, address: _Address, span: int, early: bool) -> bool:
         """Put an access into its window. Whether it moves up to a load there, before machine code is made."""
@@ -465,6 +467,32 @@ class _Windows:
         )
 
 
+def _of_words(events: Sequence[JoinEvent], windows: Sequence[_Window]) -> list[_Window]:
+    """The windows, those of the same words as one: machine code joins part of a vector, which the early part
+    could join, with a vector beside it, which it could not."""
+    found: list[_Window] = []
+    whole: dict[Hashable, _Window] = {}
+    for window in windows:
+        index, address, _ = window.members[0]
+        kind = events[index].kind
+        other: _Window | None = None
+        if kind.op == "load" and _unit(kind) == _WORD and window.span == WIDEST and len(window.epochs) == 1:
+            where = None if address.segment else kind.array
+            key = where, address.shape, kind.region, address.lead // WIDEST, window.opaque, *window.epochs
+            other = whole.setdefault(key, window)
+        if other is None or other is window or events[other.members[0][0]].kind.width == kind.width:
+            found.append(window)
+        else:
+            other.members += window.members
+            other.late = True
+    return found
+
+
+def _unit(kind: JoinKind) -> int:
+    """Bytes of what an access is made of: a pair of words joins single ones."""
+    return _WORD if kind.words and kind.width == 2 * _WORD else kind.width
+
+
 def _known_early(kind: JoinKind) -> bool:
     """Whether the declaration alone proves enough to join two elements."""
     return min(kind.declared, kind.alignment or WIDEST) >= 2 * kind.width
@@ -491,11 +519,12 @@ def _groups(events: Sequence[JoinEvent], window: _Window) -> list[JoinGroup]:
     if len(window.members) < 2:
         return []
     first = events[window.members[0][0]].kind
-    width, load = first.width, first.op == "load"
+    width, load = min(events[index].kind.width for index, _, _ in window.members), first.op == "load"
     slots: dict[int, list[tuple[int, _Address]]] = defaultdict(list)
     for index, address, _ in window.members:
-        if address.lead % width == 0:
-            slots[address.lead % window.span // width].append((index, address))
+        if address.lead % address.width == 0:
+            for at in range(0, address.width, width):
+                slots[(address.lead + at) % window.span // width].append((index, address))
     groups = []
     holes = load and len(window.epochs) == 1  # the early part fills none
     most = 8 if window.late and width == 2 and load else window.span
@@ -503,7 +532,9 @@ def _groups(events: Sequence[JoinEvent], window: _Window) -> list[JoinGroup]:
     pieces = [p for low in whole for p in _pieces(frozenset(slots), low, most // width, holes=holes)]
     for low, count in pieces:
         taken = [member for slot in range(low, low + count) for member in slots.get(slot, ())]
-        members = tuple(sorted((index for index, _ in taken), key=lambda index: events[index].order))
+        members = tuple(sorted({index for index, _ in taken}, key=lambda index: events[index].order))
+        if len(members) < 2 and events[members[0]].kind.width > width:
+            continue  # it is as wide by itself
         leader = members[0] if load else members[-1]
         if load and not _led(events, members, count == 2 and leader not in (i for i, _ in slots[low])):
             continue

@@ -1,5 +1,5 @@
-"""Neighbours whose index is subtracted from something, in plain arrays: nvcc 13.0 (sm_90) loads and stores some
-of these joined and others apart, by what else it computes. The number of LDS and STS stands beside each."""
+"""Neighbours whose index is subtracted from something, in plain arrays: nvcc 13.0 (sm_90) loads and stores
+some of these joined and others apart, by what else it computes. Beside each stand its LDS or STS."""
 
 from __future__ import annotations
 

@@ -94,8 +94,10 @@ def test_integers_may_be_added_in_another_order() -> None:
 
 
 def test_vectors_are_loaded_where_it_is_written() -> None:
-    body = "float2 a = s[2 * t], b = s[2 * t + 1]; s[2 * t] = make_float2(a.x * w, a.y); s[2 * t + 1] = b;"
-    assert is_sure(source(body.replace("= b;", "= make_float2(b.x, w);"), type_="float2"))
+    """nvcc 13.0: LDS.128, STS.128; where `b.x` goes back as it is LDS.64, STS.64 and STS."""
+    body = "float2 a = s[2 * t], b = s[2 * t + 1]; s[2 * t] = make_float2(a.x * w, a.y); s[2 * t + 1] = "
+    assert is_sure(source(body + "make_float2(b.x * w, b.y);", type_="float2"))
+    assert not is_sure(source(body + "make_float2(b.x, w);", type_="float2"))
 
 
 def test_records_of_which_each_member_is_stored_after_the_others() -> None:

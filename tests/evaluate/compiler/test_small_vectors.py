@@ -29,6 +29,45 @@ def loads(array: str, body: str) -> tuple[dict[int, int], bool]:
     return {w: n for w, n in found.items() if n}, any(c.wavefronts != c.wavefronts_low for c in costs)
 
 
+@pytest.mark.parametrize(
+    ("body", "runs"),
+    [
+        ("r = a.x * b.x - a.y;", {16: 1}),
+        ("r = a.y * b.x - b.y;", {16: 1}),
+        ("r = a.x * a.y - b.y;", {16: 1}),
+        ("r = a.x * b.x;", {4: 2}),
+        ("r = a.y * b.x;", {4: 2}),
+    ],
+)
+@pytest.mark.parametrize("type_", ["float2", "int2"])
+def test_a_part_of_a_vector_joins_one_that_is_loaded_whole(
+    type_: str, body: str, runs: dict[int, int]
+) -> None:
+    text = f"s[t ^ 5] = {type_}(); __syncthreads(); float r; {type_} a = s[2 * t], b = s[2 * t + 1]; {body}"
+    assert loads(f"__shared__ {type_} s[256];", text) == (runs, False)
+
+
+@pytest.mark.parametrize(
+    ("array", "body", "runs"),
+    [
+        (
+            "__align__(16) float s[512]",
+            "float2 b = *(float2 *)&s[4 * t + 2]; r = s[4 * t] * b.x - b.y;",
+            {16: 1},
+        ),
+        (
+            "float s[512]",
+            "float2 b = *(float2 *)&s[4 * t + 2]; r = s[4 * t]; s[256 + t] = w; r *= s[4 * t + 1] - b.x * b.y"
+            ";",
+            {16: 1, 4: 1},
+        ),
+        ("double s[256]", "float b = *(float *)&s[2 * t + 1]; r = s[2 * t] * b;", {8: 1, 4: 1}),
+    ],
+)
+def test_a_word_joins_two_words_but_no_number_of_64_bits(array: str, body: str, runs: dict[int, int]) -> None:
+    assert loads(f"__shared__ {array};", f"s[t ^ 5] = n; __syncthreads(); float r; {body}") == (runs, False)
+
+
 SUM = "__syncthreads(); float r = 0; for (int i = 0; i < 4; i++)"
 
 

@@ -150,12 +150,18 @@ def test_stores_have_no_holes_and_the_last_one_leads() -> None:
     assert group.offsets.tolist() == (16 * THREADS).tolist()
 
 
-def test_doubles_join_in_pairs_and_widths_never_mix() -> None:
+def test_doubles_join_in_pairs() -> None:
     assert Line(declared=8).load("d", 32, 8, 16, 24, width=8).instructions() == {
         ("load", 16): 1,
         ("load", 8): 1,
     }
-    assert Line().load("s", 16, 0, 4).load("s", 16, 8, width=8).widths() == [8]
+
+
+def test_two_words_join_a_pair_of_words_in_machine_code() -> None:
+    assert Line().load("s", 16, 0, 4).load("s", 16, 8, width=8).widths() == [16]
+    assert Line().load("s", 16, 0).load("s", 16, 8, width=8).widths() == [16]  # over a hole
+    assert Line().load("s", 8, 0).load("s", 8, 8, width=8).widths() == []
+    assert Line().store("s", 16, 0, 4).store("s", 16, 8, width=8).widths() == [16]
 
 
 def test_halves_join_up_to_8_bytes() -> None:
