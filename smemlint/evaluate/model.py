@@ -201,6 +201,8 @@ class Trace:
     groups: NDArray[np.int64] | None = None
     """Shape (requests,): requests of one number run together, or none of them does; those of 0 surely run.
     None: all of them are of one number."""
+    dropped: bool = False
+    """The compiler may drop it, and its cost with it."""
     shifts: Shifts = Shifts()
     """The unknown parts that are the same for all lanes and are not in the offsets."""
 

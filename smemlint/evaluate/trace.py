@@ -45,6 +45,7 @@ MOST_EVENTS = 20_000
 """Executions of a site, over all ways."""
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
 _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well")
+_FOR_NOTHING = "the compiler may drop the store: no load of the array asks memory for what was stored"
 _SPREAD = Unresolved("several-arrays", "which of several arrays lanes go to, or how far these are apart")
 
 
@@ -95,12 +96,14 @@ def traces_of(
         traces: list[Trace] = []
         run = runs[id(log)]
         if run.alone:
-            traces.append(_built(m, forms, log, site, launch, run.alone, log.width, starts))
+            built = _built(m, forms, log, site, launch, run.alone, log.width, starts)
+            traces.append(_perhaps_kept(built) if run.dropped else built)
         for width, events in run.wide.items():
             group = groups.setdefault((id(log), width), len(groups))
             built = _built(m, forms, log, site, launch, events, width, starts)
             joined = replace(built, joined=width, group=group)
-            traces.append(_perhaps(joined, run.doubtful) if run.doubtful else joined)
+            joined = _perhaps(joined, run.doubtful) if run.doubtful else joined
+            traces.append(_perhaps_kept(joined) if run.dropped else joined)
         if run.spared:
             built = _built(m, forms, log, site, launch, run.spared, log.width, starts)
             traces.append(replace(built, weights=np.zeros_like(built.weights)))
@@ -173,6 +176,14 @@ def _perhaps(joined: Trace, why: str) -> Trace:
         return joined
     reason = Unresolved("joined-or-not", why, joined.site.place)
     return replace(joined, grade=Grade.BOUND, reason=joined.reason or reason)
+
+
+def _perhaps_kept(stored: Trace) -> Trace:
+    """Return a store that the compiler may drop."""
+    if stored.grade is Grade.UNRESOLVED:
+        return stored
+    reason = Unresolved("stored-or-not", _FOR_NOTHING, stored.site.place)
+    return replace(stored, grade=Grade.BOUND, dropped=True, reason=stored.reason or reason)
 
 
 def _unresolved(site: Site, reason: Unresolved) -> Trace:

@@ -212,6 +212,8 @@ def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
         most = max(most, high)
     elif low is not None:
         least = min(low, most)
+    if trace.dropped:
+        least = 0
     known = not trace.data and trace.ends is None
     least_of_all = cost.high <= 1
     if known and stride is None and access.op == "load":

@@ -14,6 +14,7 @@ from smemlint.banks import WORD
 from smemlint.evaluate.analysis.parts_read.chosen_records import set_apart
 from smemlint.evaluate.analysis.parts_read.members import halved
 from smemlint.evaluate.analysis.parts_read.widened_loads import handed_on, perhaps_widened
+from smemlint.evaluate.analysis.plain_uses import plain_uses
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
 from smemlint.evaluate.compiler.in_place import separated
 from smemlint.evaluate.compiler.log import Entry, Log
@@ -62,6 +63,8 @@ class Runs:
     of a condition (and no longer here), or what they would store is stored again."""
     doubtful: str = ""
     """Why what runs wide here may as well run one by one."""
+    dropped: bool = False
+    """Nothing of what is stored is loaded from here, so that the compiler may drop it."""
 
 
 def as_written(m: Machine, log: Log) -> dict[int, Runs]:
@@ -127,7 +130,19 @@ def widened(
         r.alone = [rests.get(id(e), e) for e in written if id(e) not in dropped or id(e) in rests]
         if written and not (r.alone or r.wide or r.followed):
             r.spared = written
+    for s in stored_for_nothing(m, runs):
+        runs[id(s)].dropped = True
     return runs
+
+
+def stored_for_nothing(m: Machine, runs: Mapping[int, Runs]) -> Iterator[SiteLog]:
+    """The stores to static arrays of which every load finds its value at hand."""
+    at_hand = {id(s.node) for s in m.journal.sites.values() if runs[id(s)].spared}
+    for s in m.journal.sites.values():
+        if s.op == "store" and s.function is not None and s.object.var is not None:
+            loads = plain_uses(s.function).get(s.object.var.id)
+            if loads and loads <= at_hand:
+                yield s
 
 
 def _doubted(
