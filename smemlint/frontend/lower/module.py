@@ -180,7 +180,7 @@ def _roots(c: Context, wanted: frozenset[str]) -> _Roots:
     shared = _shared_globals(c)
     handed = _kernels_handed_on(functions)
     patterns = [p for p in (_MATTERS, launching, shared, handed) if p is not None]
-    roots = [f for f in functions if any(p.search(f.text()) for p in patterns)]
+    roots = [f for f in functions if _says(f.text(), patterns)]
     told = [p for p in (launching, handed) if p is not None]
     callers, classes, leading = _callers(c, functions, roots, records, told, wanted)
     setting = _setting(c, functions, (*roots, *callers))
@@ -291,13 +291,19 @@ def _kernels_handed_on(functions: Sequence[Definition]) -> re.Pattern[bytes] | N
     return re.compile(rf"[(,=?:]\s*{cast}?&?\s*(?:\w+::)*(?:{'|'.join(names)})\s*{template}[,;):]".encode())
 
 
-def _launching_methods(c: Context, record: Definition) -> Iterator[str]:
+def _launching_methods(
+    c: Context, record: Definition, patterns: Sequence[re.Pattern[bytes]]
+) -> Iterator[str]:
     """Names of the methods in a class that launch: who calls them need not name the class."""
     for kid in cursors.children(record.node):
         name = cursors.spelling(kid)
         callable_ = kid.kind in (METHOD, FUNCTION_TEMPLATE) and _NAMES.fullmatch(name) and name != record.name
-        if callable_ and _LAUNCHES.search((c.positions.text(kid) or "").encode()):
+        if callable_ and _says((c.positions.text(kid) or "").encode(), patterns):
             yield name
+
+
+def _says(text: bytes, patterns: Sequence[re.Pattern[bytes]]) -> bool:
+    return any(p.search(text) for p in patterns)
 
 
 def _callers(
@@ -310,11 +316,11 @@ def _callers(
 ) -> tuple[list[Definition], list[Definition], set[str]]:
     """Functions and classes that mention, however indirectly, through a macro or not, one that launches: its
     arguments come from them. Then the names of all these. told: what else a function says that launches."""
-    launching = set(wanted) | {
-        f.name for f in roots if _LAUNCHES.search(f.text()) or any(p.search(f.text()) for p in told)
-    }
-    starting = [r for r in records if _LAUNCHES.search(r.text())]
-    launching |= {r.name for r in starting} | {name for r in starting for name in _launching_methods(c, r)}
+    patterns = (_LAUNCHES, *told)
+    launching = set(wanted) | {f.name for f in roots if _says(f.text(), patterns)}
+    starting = [r for r in records if _says(r.text(), patterns)]
+    launching |= {r.name for r in starting}
+    launching |= {name for r in starting for name in _launching_methods(c, r, patterns)}
     if not launching:
         return [], [], set()
     known = {f.key for f in functions}

@@ -113,10 +113,12 @@ class CallLowering:
     def _written_arguments(self, node: Node) -> tuple[TemplateArgument, ...]:
         text = self._c.positions.text(node)
         if text is None:
-            kids = cursors.children(node)
-            if not any(is_expression(k.kind) or k.kind == TYPE_REF for k in kids):
+            kids = [k for k in cursors.children(node) if is_expression(k.kind) or k.kind == TYPE_REF]
+            if not kids:
                 return ()
             body = self._c.positions.body_text(node)
+            if body is None and (rest := self._c.positions.body_text(kids[0])):
+                body = f"pasted<{rest}"  # `kernel_##kind<A, B>` stands nowhere
             found = self._c.texts.read_expression(body, prefix=True) if body else None
             return found.arguments if isinstance(found, (Name, StaticMember)) else ()
         return self._c.texts.hinted(node).template_arguments(text) if text.rstrip().endswith(">") else ()
