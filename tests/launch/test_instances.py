@@ -404,7 +404,7 @@ template <typename T> class Runner {
     ("types", "used"),
     [
         (("float",), "template class Runner<float>;"),
-        (("short",), "void go(Runner<short> &r, short *p) { r.run(p, 1); }"),
+        (("short",), "void go(Runner<short> &r, short *p, int i) { r.run(p, i); }"),
         (("short", "float"), "template class Runner<float>; void go(Runner<short> &, short *) {}"),
     ],
 )
@@ -412,6 +412,22 @@ def test_a_table_of_pointers_to_member_templates_starts_each_of_them(
     types: tuple[str, ...], used: str
 ) -> None:
     assert launches(MEMBERS + used) == {(8 * n, t, n) for n in (4, 8) for t in types}
+
+
+def test_a_known_index_into_a_table_of_pointers_to_members_starts_that_one_alone() -> None:
+    assert launches(MEMBERS + "void go(Runner<short> &r, short *p) { r.run(p, 1); }") == {(64, "short", 8)}
+
+
+def test_a_member_template_is_that_of_the_specialisation_that_is_written() -> None:
+    text = """
+    template <int N, typename T> __global__ void wide(T *p) { __shared__ T s[4096]; s[threadIdx.x * N] = *p; }
+    template <int N> struct Way {};
+    template <> struct Way<1> { template <typename T> static void go(T *p) { wide<1><<<1, 32>>>(p); } };
+    template <> struct Way<2> { template <typename T> static void go(T *p) { wide<2><<<1, 64>>>(p); } };
+    template <typename T> void choose(T *p) { Way<2>::go(p); }
+    void start(float *p) { choose(p); }
+    """
+    assert {found for found in launches(text) if found[-1] != "?"} == {(64, 2, "float")}
 
 
 def test_a_pointer_to_a_method_is_followed_to_what_it_starts() -> None:

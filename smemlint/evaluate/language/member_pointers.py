@@ -20,9 +20,12 @@ def pointer_to_member(m: Machine, e: StaticMember | Name) -> Pointer | FunctionV
     its own is only a name: what it means there. None for anything else."""
     if isinstance(e, Name):
         this = m.frame.this
-        methods = methods_of(m, this.pointee, e.name) if this is not None and not e.id else ()
+        owner = this.pointee if this is not None and not e.id else None
+    else:
+        owner = m.resolve(e.owner)
+    methods = methods_of(m, owner, e.name) if owner is not None else ()
+    if methods or isinstance(e, Name):
         return FunctionValue(e.name, methods, resolve_arguments(m, e.arguments)) if methods else None
-    owner = m.resolve(e.owner)
     layout = m.types.layout(owner) if isinstance(owner, RecordRef) else None
     found = layout.fields.get(e.name) if layout is not None else None
     if found is None or not isinstance(owner, RecordRef) or isinstance(found[1], Part):

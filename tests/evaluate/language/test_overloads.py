@@ -250,3 +250,26 @@ def test_a_wrapper_of_a_function_of_the_library_in_a_macro_does_not_call_itself(
     trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
     assert not trace.notes
     assert [cost.ways for cost in score_all(trace)] == [2]
+
+
+def test_a_member_template_is_that_of_the_specialisation_that_is_named() -> None:
+    source = """
+    template <int N> struct Row {
+        template <typename F> static __device__ int at(F f) { return f + N; }
+        template <typename F> __device__ int twice(F f) { return at(f) + this->at(f); }
+    };
+    template <> struct Row<7> { template <typename F> static __device__ int at(F f) { return f * 32; } };
+    template <typename F> __global__ void k(F *p) {
+        __shared__ F s[4096];
+        F t = threadIdx.x;
+        s[Row<7>::at(t)] = t;
+        s[Row<7>::at(t) + 1] = s[Row<3>::at(t)] + s[Row<0>().twice(t)];
+        p[t] = s[t];
+    }
+    template __global__ void k<int>(int *);
+    """
+    (module,) = load(source_from_bytes("k.cu", source.encode()))
+    (kernel,) = module.kernels()
+    scores = score_all(evaluate(module, kernel, Launch((64, 1, 1), template={"F": INT})))
+    told = sorted((c.site.op, c.ways) for c in scores)
+    assert told == [("load", 1), ("load", 1), ("load", 2), ("store", 32), ("store", 32)]

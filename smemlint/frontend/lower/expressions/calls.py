@@ -129,16 +129,22 @@ class CallLowering:
         arguments = self._written_arguments(node)
         candidates: list[Definition] = []
         library: Node | None = None
+        owners: dict[str, Node] = {}
         for i in range(min(cursors.overload_count(target), 64)):
             overload = cursors.overload(target, i)
+            parent = cursors.semantic_parent(overload)
+            owners[cursors.usr(parent)] = parent
             found = self._c.declarations.function(overload)
             if found is not None:
                 candidates.append(found)
             elif library is None:
                 library = overload
-        if candidates and candidates[0].record is None:
-            parent = cursors.semantic_parent(candidates[0].node)
+        if candidates and len(owners) == 1:
+            # The instance or specialisation that is written: `A<7>::go` and `A<0>::go` can be two functions.
+            parent = next(iter(owners.values()))
             if parent.kind in RECORDS:
+                for candidate in candidates:
+                    self._c.require_call(candidate)
                 return StaticMember(self._c.types.record(parent), name, place, arguments)
         if library is not None:
             parent = cursors.semantic_parent(library)
