@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from smemlint.evaluate.analysis.halves_read import is_element
+from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.analysis.purity import arithmetic
 from smemlint.ir import (
     STEPS,
