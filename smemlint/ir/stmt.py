@@ -141,6 +141,7 @@ Stmt: TypeAlias = (
     Declare
     | Evaluate
     | Block
+    | Try
     | If
     | Loop
     | Switch

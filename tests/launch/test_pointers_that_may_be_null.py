@@ -57,3 +57,9 @@ def test_a_pointer_is_null_or_not_throughout() -> None:
 def test_a_pointer_that_is_seen_to_be_made_is_not_null() -> None:
     host = "void run(float *p) { int x; int *q = &x; k<<<1, q ? 64 : 128, 8192>>>(p); }"
     assert blocks(host) == {64}
+
+
+def test_an_allocated_pointer_is_not_null() -> None:
+    for made in ("cudaMalloc(&q, 4)", "if (cudaMallocManaged((void **)&q, 4) != cudaSuccess) return"):
+        host = f"void run(float *p) {{ int *q; {made}; k<<<1, q == nullptr ? 64 : 128, 8192>>>(p); }}"
+        assert blocks(host) == {128}

@@ -28,7 +28,7 @@ from smemlint.evaluate.types.spelling import dims_of
 from smemlint.evaluate.values.affine import UNSURE, Affine
 from smemlint.evaluate.values.number import Int, gcd_of, multiple_of
 from smemlint.ir import Expr, Index, Literal, Member, Name, Scalar
-from smemlint.ir.types import SHORT, USHORT, element_type
+from smemlint.ir.types import SHORT, USHORT, RecordRef, element_type
 from smemlint.records import record
 
 NARROW = (1, 2, 4, 8)
@@ -166,7 +166,7 @@ def _doubted(
     for s in m.journal.sites.values():
         if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
             yield id(s), LOOP_POINTER
-        if runs[id(s)].wide and facts.backwards(s):
+        if runs[id(s)].wide and facts.backwards(s, runs[id(s)].wide.values()):
             yield id(s), BACKWARDS
         if runs[id(s)].wide and s.function is not None and id(s.node) in halved(s.function):
             yield id(s), CHOSEN_WORDS
@@ -343,12 +343,14 @@ class _Facts:
         form = self.log.of(s)[0].offset.form
         return self.by_index(s) and form is not None and len(form.terms) > 1
 
-    def backwards(self, s: SiteLog) -> bool:
-        """Return whether that index is subtracted from something: of the difference less may be known than of
-        its parts. Rows are counted by themselves."""
-        form = self.log.of(s)[0].offset.form
-        one = len(dims_of(s.object.type)[0]) < 2
-        return one and self.by_index(s) and form is not None and any(f < 0 for _, f in form.terms)
+    def backwards(self, s: SiteLog, wide: Iterable[Iterable[Event]]) -> bool:
+        """Return whether an index of what runs wide is subtracted from something: of the difference less may
+        be known than of its parts. Rows and records are counted by themselves."""
+        if len(dims_of(s.object.type)[0]) > 1 or isinstance(element_type(s.object.type), RecordRef):
+            return False
+        led = {e.order for events in wide for e in events} if self.by_index(s) else set()
+        forms = [e.offset.form for e in self.log.of(s) if e.order in led]
+        return any(f < 0 for form in forms if form is not None for _, f in form.terms)
 
     def _move(self, e: Event, twin: Event) -> _Move:
         a, b = e.offset.const, twin.offset.const

@@ -47,6 +47,8 @@ _ATTRIBUTES = {
 EXITS = ("exit", "_exit", "_Exit", "abort", "quick_exit")
 _MEMORY = "memory"
 _WORD = "word of the command line"
+_ALLOCATES = ("cudaMalloc", "cudaHostAlloc", "cuMemAlloc", "cuMemHostAlloc", "posix_memalign")
+"""How functions begin that make the pointer whose address they are given first."""
 _READS_ONLY = ("cudaMemcpy", "cudaMemset", "cudaLaunch", "MPI_Init")
 
 
@@ -75,6 +77,9 @@ def forget(m: Machine, name: str, values: Sequence[Value]) -> None:
         whole = size is None or at is None or (room is not None and size >= room)
         o.cells = {} if whole else {k: x for k, x in o.cells.items() if not at <= k < at + size}  # type: ignore[operator]
         o.havoc = o.uniform = True
+        made = o.type if at == 0 and isinstance(o.type, PointerTo) else v.pointee
+        if i == 0 and at is not None and isinstance(made, PointerTo) and name.startswith(_ALLOCATES):
+            o.cells[at] = Pointer(Object(f"allocated:{o.name}", o.name, made.to, "global"), Int(0), made.to)
 
 
 def _text(m: Machine, e: Expr) -> str | None:

@@ -14,8 +14,8 @@ from smemlint.source import source_from_bytes
 
 
 def told(body: str, array: str = "__shared__ float s[512]", op: str = "load") -> list[Conflict]:
-    text = f"""__global__ void k(const float *in, float *out, int n) {{ {array}; int t = threadIdx.x;
-    s[t & 7]{"[0]" * (array.count("[") - 1)} = in[t]; __syncthreads(); float x = 0;
+    text = f"""struct Four {{ float m[4]; }}; __global__ void k(const float *in, float *out, int n) {{ {array}; int t = threadIdx.x;
+    ((float *)s)[t & 7] = in[t]; __syncthreads(); float x = 0;
     {body}
     out[t] = x; }}"""
     (module,) = load(source_from_bytes("k.cu", text.encode()))
@@ -48,6 +48,7 @@ def test_an_index_that_is_subtracted_may_come_apart(body: str, op: str) -> None:
         ("for (int c = 0; c < 4; c++) x += s[127 - 4 * t - c];", "__shared__ __align__(16) float s[512]"),
         ("for (int c = 0; c < 4; c++) x += s[31 - t][c];", "__shared__ float s[32][36]"),
         ("for (int c = 0; c < 8; c++) x += s[t][31 - c];", "__shared__ float s[32][36]"),
+        ("x = s[31 - t].m[1] + s[31 - t].m[0] + s[31 - t].m[3] * s[31 - t].m[2];", "__shared__ Four s[32]"),
         (
             "const float *p = &s[31 - t][31]; for (int c = 0; c < 4; c++) x += *p--;",
             "__shared__ float s[32][36]",
