@@ -14,13 +14,14 @@ from smemlint.source import source_from_bytes
 
 
 def told(body: str, array: str = "__shared__ float s[512]", op: str = "load") -> list[Conflict]:
-    text = f"""struct Four {{ float m[4]; }}; __global__ void k(const float *in, float *out, int n) {{ {array}; int t = threadIdx.x;
+    text = f"""struct Four {{ float m[4]; }};
+    __global__ void k(const float *in, float *out, int n) {{ {array}; int t = threadIdx.x;
     ((float *)s)[t & 7] = in[t]; __syncthreads(); float x = 0;
     {body}
     out[t] = x; }}"""
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     costs = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
-    return [c for c in costs if c.site.op == op and c.site.place.line == 3 and c.wavefronts]
+    return [c for c in costs if c.site.op == op and c.site.place.line == 4 and c.wavefronts]
 
 
 @pytest.mark.parametrize(
