@@ -13,6 +13,7 @@ from smemlint.evaluate.compiler.coalesce import may_join
 from smemlint.evaluate.compiler.passes import compiled
 from smemlint.evaluate.control_flow.first_block import FirstBlockError
 from smemlint.evaluate.held import blocks_asked, held
+from smemlint.evaluate.language.inlining import set_outside
 from smemlint.evaluate.language.packs import pack_of
 from smemlint.evaluate.machine.dispatch import EndedError, run
 from smemlint.evaluate.machine.faults import INTERNAL, fault
@@ -269,34 +270,18 @@ def unbound(m: Machine, kernel: Function) -> dict[str, Binding]:
     }
 
 
-def _handed(m: Machine, p: Var, t: Type, known: int | None) -> Object:
-    """One element of a kernel's pack."""
-    o = Object(p.id, p.name, t, "local", p, uniform=True, havoc=True)
-    if known is not None and isinstance(t, Scalar):
-        o.cells[0] = Int(known, t)
-    elif not isinstance(t, RecordRef):
-        v = m.unknown(t, p.name, uniform=True, rank=3, size=True)
-        if not isinstance(v, RecordValue):
-            o.cells[0] = v
-    return o
-
-
 def bind_arguments(m: Machine, kernel: Function, launch: Launch) -> None:
     """Kernel parameters, and what lambdas among them captured: known numbers, or unknowns that are the same
     in all threads."""
     for id, (t, known) in launch.captures.items():
         name = id.split("@", 1)[0]
-        o = m.memory.globals[id] = Object(id, name, t, "local", None, uniform=True, havoc=True)
-        if known is not None and isinstance(t, Scalar):
-            o.cells[0] = Int(known, t)
-        elif not isinstance(t, RecordRef):
-            held = m.unknown(t, name, uniform=True, rank=3, size=True)
-            if not isinstance(held, RecordValue):
-                o.cells[0] = held
+        m.memory.globals[id] = set_outside(m, id, name, t, None, known)
     pack = pack_of(kernel)
     for p in kernel.parameters:
         if p is pack:
-            m.frame.packs[p.id] = tuple(_handed(m, p, *each) for each in launch.packed)
+            m.frame.packs[p.id] = tuple(
+                set_outside(m, p.id, p.name, t, p, known) for t, known in launch.packed
+            )
             continue
         t = m.resolve(p.type)
         o = Object(p.id, p.name, t, "local", p, uniform=True, havoc=True)
@@ -316,11 +301,7 @@ def bind_arguments(m: Machine, kernel: Function, launch: Launch) -> None:
 
 def unknown_setting(m: Machine, var: Var) -> None:
     """A number of the host that was set before the run began."""
-    t = m.resolve(var.type)
-    o = m.memory.globals[var.id] = Object(var.id, var.name, t, "local", var, uniform=True, havoc=True)
-    v = m.unknown(t, var.name, uniform=True, rank=3, size=True)
-    if not isinstance(v, RecordValue):
-        o.cells[0] = v
+    m.memory.globals[var.id] = set_outside(m, var.id, var.name, m.resolve(var.type), var)
 
 
 def _set_members(m: Machine, o: Object, t: RecordRef, p: Var, launch: Launch) -> None:

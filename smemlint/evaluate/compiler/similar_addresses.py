@@ -34,12 +34,12 @@ def rewritten(m: Machine, log: Log, arrays: set[int]) -> Iterator[int]:
             continue
         seen.add((id(e.site), form))
         known = before.setdefault((id(e.site.object), form.const, tuple(v for v, _ in form.terms)), [])
-        if any(_takes_over(m, e, other) for other in known):
+        if any(_takes_over(e, other) for other in known):
             yield id(e.site)
         known.append(e)
 
 
-def _takes_over(m: Machine, e: Event, before: Event) -> bool:
+def _takes_over(e: Event, before: Event) -> bool:
     """Whether the address may be made of the one before, which surely ran, and less is known of that."""
     own, other = e.offset.form, before.offset.form
     assert own is not None and other is not None

@@ -49,7 +49,6 @@ def straight_lines(
     *,
     known: bool = True,
     guards: int = 0,
-    streams: int = 0,
 ) -> Lines:
     """The straight lines of one loop.
 
@@ -61,9 +60,6 @@ def straight_lines(
     without one, 0 for `#pragma unroll`, N for `#pragma unroll N`.
     guards: how often an `if` of the body is decided at run time, as written; the machine-code compiler copies
     straight lines only.
-    streams: of a loop with unknown trip count, its shared loads whose address differs between lanes and grows
-    by one element an iteration: a single one starts half a step off and loses half its width (0: none, or
-    the array's declaration proves 16 bytes).
     """
     known = known and trip is not None
     early = 4 * (accesses + guards) + operations + 1
@@ -71,7 +67,7 @@ def straight_lines(
     if pragma is not None:
         return _by_pragma(trip, pragma, known)
     if trip is None or not known:
-        return _unknown(trip, early, late, streams, special)
+        return _unknown(trip, early, late, special)
     if early * trip <= _FULL_EARLY:
         return _gone(trip)
     copies = _copies_early(early, trip)
@@ -113,14 +109,10 @@ def _copies_late(body: int, trip: int) -> int:
     return 1
 
 
-def _unknown(trip: int | None, early: int, late: int, streams: int, special: bool) -> Lines:
+def _unknown(trip: int | None, early: int, late: int, special: bool) -> Lines:
     """Up to four copies early, four of those late, then what remains by halves and, at last, one by one."""
     copies, again = _run_time_copies(early, late, special)
-    step = copies
-    if copies == 1 and again > 1:
-        step = 2
-    elif streams == 1 and copies > 1:
-        step = copies // 2
+    step = 2 if copies == 1 and again > 1 else copies
     if trip is None:
         return Lines((copies * again,), step)
     lines = []

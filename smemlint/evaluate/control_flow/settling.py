@@ -38,7 +38,7 @@ def is_possible(m: Machine) -> bool:
     return not held or agree(held, m.unknowns.given, m.unknowns.recipes or {})
 
 
-def apart(m: Machine, other: Snapshot) -> list[tuple[Object, int]]:
+def apart(other: Snapshot) -> list[tuple[Object, int]]:
     """Where a state holds a number or function, and the present one another."""
     found: list[tuple[Object, int]] = []
     for o, cells in other.cells.items():

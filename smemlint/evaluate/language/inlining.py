@@ -32,7 +32,7 @@ from smemlint.evaluate.values.number import (
     Value,
     plus,
 )
-from smemlint.evaluate.values.objects import Cells, Object, at_home, led_to
+from smemlint.evaluate.values.objects import Cells, Object, begin_with, led_to, temporary
 from smemlint.ir import (
     Call,
     Cast,
@@ -46,6 +46,7 @@ from smemlint.ir import (
     Place,
     PointerTo,
     RecordRef,
+    Scalar,
     TemplateArgument,
     Type,
     Var,
@@ -243,25 +244,13 @@ def _parameter(parameter: Var, t: Type, v: Value) -> Object:
     elif isinstance(t, PointerTo) and isinstance(t.to, OpaqueType) and isinstance(v, Pointer):
         t = PointerTo(v.pointee, t.reference, t.volatile, t.moves)
     o = Object(parameter.id, parameter.name, t, "local", parameter)
-    if isinstance(v, RecordValue):
-        o.cells.update(at_home(o, 0, v.cells))
-        o.havoc = True
-    else:
-        o.cells[0] = v
+    begin_with(o, v, open_=True)
     return o
 
 
 def _boxed(v: Value) -> Value:
     """A temporary that a reference can bind to."""
-    if isinstance(v, Closure | FunctionValue):
-        return v
-    o = Object("temporary", "temporary", type_of(v), "local")
-    if isinstance(v, RecordValue):
-        o.cells.update(at_home(o, 0, v.cells))
-        o.havoc = True
-    else:
-        o.cells[0] = v
-    return Pointer(o, Int(0), o.type)
+    return v if isinstance(v, Closure | FunctionValue) else temporary(v, type_of(v), open_=True)
 
 
 def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Reference:
@@ -289,14 +278,18 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
         elif taken:
             frame.variables[parameter.id] = _parameter(parameter, t, taken[0])
         else:
-            frame.variables[parameter.id] = _unknown_parameter(m, parameter, t)
+            frame.variables[parameter.id] = set_outside(m, parameter.id, parameter.name, t, parameter)
     return _run_body(m, frame, lambda: run(m, c.function.body), None)
 
 
-def _unknown_parameter(m: Machine, parameter: Var, t: Type) -> Object:
-    """What a parameter holds that some function which was not read is to give."""
-    o = Object(parameter.id, parameter.name, t, "local", parameter, uniform=True, havoc=True)
-    v = m.unknown(t, parameter.name, uniform=True, rank=3, size=True)
+def set_outside(m: Machine, id: str, name: str, t: Type, var: Var | None, known: int | None = None) -> Object:
+    """A variable of resolved type t that code set which does not run here: to a known number, or to what
+    nobody knows."""
+    o = Object(id, name, t, "local", var, uniform=True, havoc=True)
+    if known is not None and isinstance(t, Scalar):
+        o.cells[0] = Int(known, t)
+        return o
+    v = m.unknown(t, name, uniform=True, rank=3, size=True)
     if not isinstance(v, RecordValue):
         o.cells[0] = v
     return o

@@ -26,7 +26,7 @@ from smemlint.evaluate.values.number import (
     plus,
     scale,
 )
-from smemlint.evaluate.values.objects import Object, at_home
+from smemlint.evaluate.values.objects import Object, temporary
 from smemlint.ir import (
     ArrayOf,
     Call,
@@ -54,14 +54,10 @@ def place_of(m: Machine, e: Expr) -> Pointer:
     p = lvalue(m, e)
     if isinstance(p, Pointer):
         return p
-    o = Object("temporary", "temporary", type_of(p), "local")
+    made = temporary(p, type_of(p))
     if isinstance(p, RecordValue):
-        o.cells.update(at_home(o, 0, p.cells))
-        o.havoc = not p.cells
-        begin_life(m, o)
-    else:
-        o.cells[0] = p
-    return Pointer(o, Int(0), o.type)
+        begin_life(m, made.object)
+    return made
 
 
 def value_at_place(m: Machine, e: Expr) -> Value:

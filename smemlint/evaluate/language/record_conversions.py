@@ -10,7 +10,7 @@ from smemlint.evaluate.language.inlining import Reference, invoke
 from smemlint.evaluate.language.overloads import methods_of, record_bindings
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.objects import temporary
 from smemlint.ir import (
     CONVERSION_NAME,
     Function,
@@ -27,8 +27,7 @@ def by_conversion(m: Machine, v: RecordValue | Pointer, t: Type | None) -> Value
     """What a record (or the one that lies at an address) becomes as a t, None: as a pointer; None where it
     has no conversion function for that."""
     if isinstance(v, RecordValue):
-        o = Object("temporary", "temporary", v.type, "local", None, dict(v.cells), havoc=not v.cells)
-        v = Pointer(o, Int(0), v.type)
+        v = temporary(v, v.type)
     if not isinstance(v.pointee, RecordRef):
         return None
     fit = [(_fit(m, f, v, t), f) for f in methods_of(m, v.pointee, CONVERSION_NAME)]

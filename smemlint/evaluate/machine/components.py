@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -223,6 +223,9 @@ class Turns:
         self.turn = self.made
 
 
+Counts: TypeAlias = tuple[int, int, int]
+
+
 @record(eq=False, slots=True)
 class CodeSize:
     """How much code has run, as the compiler counts it when it decides whether to unroll."""
@@ -234,6 +237,25 @@ class CodeSize:
     """Branches in loops that are decided when they run, as the copies of unrolled loops have them."""
     special: int = 0
     """Functions and divisions that need the special-function unit: machine code does not copy their loops."""
+
+    @property
+    def counts(self) -> Counts:
+        """Accesses, operations and guards."""
+        return self.touched, self.operations, self.guards
+
+    @counts.setter
+    def counts(self, counts: Counts) -> None:
+        self.touched, self.operations, self.guards = counts
+
+    def since(self, before: Counts) -> Counts:
+        """What has run since then."""
+        return self.touched - before[0], self.operations - before[1], self.guards - before[2]
+
+    def add(self, more: Counts, times: int = 1) -> None:
+        """Count code once more, or several times."""
+        self.touched += times * more[0]
+        self.operations += times * more[1]
+        self.guards += times * more[2]
 
 
 @record(eq=False, slots=True)

@@ -250,7 +250,7 @@ def branch(
         if launched is not None:
             meet_ways(m, *launched)
         return False
-    parted = apart(m, after_then) if m.task.paths is not None else []
+    parted = apart(after_then) if m.task.paths is not None else []
     # Whoever left for good has taken the state along: the present one is that of the others.
     if not some(yes_may) and some(yes.may):
         pass

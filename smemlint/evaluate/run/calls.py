@@ -39,7 +39,7 @@ from smemlint.evaluate.values.number import (
     RecordValue,
     Value,
 )
-from smemlint.evaluate.values.objects import Object, at_home, led_to
+from smemlint.evaluate.values.objects import Object, led_to, temporary
 from smemlint.ir import CONVERSION_NAME, Call, Expr, Index, Member, Name, PointerTo, RecordRef, StaticMember
 
 MOST_FUNCTIONS = 16
@@ -262,10 +262,8 @@ def _method_of(m: Machine, base: Value, callee: Member) -> Value:
     if isinstance(base, Closure | FunctionValue):
         return base
     if isinstance(base, RecordValue):
-        o = Object("temporary", "temporary", base.type, "local", havoc=not base.cells)
-        o.cells.update(at_home(o, 0, base.cells))
-        begin_life(m, o)
-        base = Pointer(o, Int(0), base.type)
+        base = temporary(base, base.type)
+        begin_life(m, base.object)
     if isinstance(base, Pointer) and base.object.options and _of_several_classes(m, base):
         for o in led_to(base.object):
             one = Pointer(o, Int(0), o.type)

@@ -15,7 +15,7 @@ from smemlint.evaluate.run.calls import called
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.types.bases import bases_of
 from smemlint.evaluate.values.number import Closure, Int, Pointer, RecordValue, Value, plus
-from smemlint.evaluate.values.objects import MADE, Cells, Object, reached
+from smemlint.evaluate.values.objects import MADE, Cells, Object, reached, temporary
 from smemlint.ir import (
     ArrayOf,
     Call,
@@ -234,8 +234,7 @@ def assigned(m: Machine, target: Pointer, e: Expr) -> bool:
     moved = isinstance(e, Call) and isinstance(e.callee, Name) and e.callee.name in MOVES
     source = lvalue(m, e)
     if isinstance(source, RecordValue):
-        o = Object("temporary", "temporary", source.type, "local", cells=Cells(source.cells), havoc=True)
-        source, moved = Pointer(o, Int(0), source.type), True
+        source, moved = temporary(source, source.type, open_=True), True
     if isinstance(source, Pointer) and source.pointee == target.pointee:
         _assign(m, target, source, moved)
     else:

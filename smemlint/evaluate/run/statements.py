@@ -20,7 +20,7 @@ from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.run.exceptions import throw
 from smemlint.evaluate.values.comparison import truth_of
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
-from smemlint.evaluate.values.objects import Object, at_home
+from smemlint.evaluate.values.objects import Object, at_home, begin_with
 from smemlint.ir import (
     SHARED,
     STEPS,
@@ -171,10 +171,7 @@ def _declare(m: Machine, s: Declare) -> Object | None:
     o = m.declare(var, deduced)
     if isinstance(v, RecordValue):
         begin_life(m, o)
-        o.havoc = not v.cells
-        o.cells.update(at_home(o, 0, v.cells))
-    else:
-        o.cells[0] = v
+    begin_with(o, v)
     return o
 
 

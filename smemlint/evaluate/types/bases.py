@@ -46,18 +46,19 @@ def owner_of(types: Types, t: Type, record: str) -> tuple[int, RecordRef] | None
     layout = types.layout(t)
     if layout is None or layout.dynamic:
         return None
-    return _owner(types, t, record, DEEPEST)
-
-
-def _owner(types: Types, t: RecordRef, record: str, deepest: int) -> tuple[int, RecordRef] | None:
-    for base, at, _ in bases_of(types, t) if deepest else ():
+    for base, at in _all_bases(types, t, DEEPEST):
         found = types.record_of(base)
         if record == base.name or (found is not None and found[0].name == record):
             return at, base
-        inner = _owner(types, base, record, deepest - 1)
-        if inner is not None:
-            return at + inner[0], inner[1]
     return None
+
+
+def _all_bases(types: Types, t: RecordRef, deepest: int) -> Iterator[tuple[RecordRef, int]]:
+    """The bases of a record and theirs, each before its own, and where they begin."""
+    for base, at, _ in bases_of(types, t) if deepest else ():
+        yield base, at
+        for inner, further in _all_bases(types, base, deepest - 1):
+            yield inner, at + further
 
 
 def is_known_as(types: Types, given: Type, wanted: Type) -> bool:
@@ -77,19 +78,13 @@ def shift_to(types: Types, given: Type, wanted: Type) -> int | None:
     object is whatever it is called."""
     if not isinstance(given, RecordRef) or not isinstance(wanted, RecordRef) or given == wanted:
         return None
-    up = _offset(types, given, wanted, DEEPEST)
-    down = _offset(types, wanted, given, DEEPEST) if up is None else None
+    up = _offset(types, given, wanted)
+    down = _offset(types, wanted, given) if up is None else None
     return up if down is None else -down
 
 
-def _offset(types: Types, derived: RecordRef, base: RecordRef, deepest: int) -> int | None:
+def _offset(types: Types, derived: RecordRef, base: RecordRef) -> int | None:
     layout = types.layout(derived)
-    if layout is None or layout.dynamic or not deepest:
+    if layout is None or layout.dynamic:
         return None
-    for one, at, _ in bases_of(types, derived):
-        if one == base:
-            return at
-        further = _offset(types, one, base, deepest - 1)
-        if further is not None:
-            return at + further
-    return None
+    return next((at for one, at in _all_bases(types, derived, DEEPEST) if one == base), None)

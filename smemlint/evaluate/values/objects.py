@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from smemlint.evaluate.values.number import Closure, Int, Pointer, Value, plus
+from smemlint.evaluate.values.number import Closure, Int, Pointer, RecordValue, Value, plus
 from smemlint.ir import Type, Var
 from smemlint.records import record
 
@@ -116,6 +116,23 @@ def at_home(o: Object, at: int, cells: Mapping[int, Value]) -> Mapping[int, Valu
         else x
         for k, x in cells.items()
     }
+
+
+def begin_with(o: Object, v: Value, *, open_: bool = False) -> None:
+    """Put into a new object what it begins with. open_: what a record does not tell of its members is not
+    known."""
+    if isinstance(v, RecordValue):
+        o.cells.update(at_home(o, 0, v.cells))
+        o.havoc = open_ or not v.cells
+    else:
+        o.cells[0] = v
+
+
+def temporary(v: Value, t: Type, *, open_: bool = False) -> Pointer:
+    """An object without a name, of a type, that holds a value."""
+    o = Object("temporary", "temporary", t, "local")
+    begin_with(o, v, open_=open_)
+    return Pointer(o, Int(0), t)
 
 
 def reached(v: Value) -> tuple[Object, ...]:

@@ -149,24 +149,9 @@ _eval_as_unsigned = bind("clang_EvalResult_getAsUnsigned", ctypes.c_ulonglong, c
 _eval_as_double = bind("clang_EvalResult_getAsDouble", ctypes.c_double, c_void_p)
 _eval_dispose = bind("clang_EvalResult_dispose", None, c_void_p)
 
-_file_location = bind(
-    "clang_getFileLocation",
-    None,
-    Location,
-    POINTER(c_void_p),
-    POINTER(c_uint),
-    POINTER(c_uint),
-    POINTER(c_uint),
-)
-_expansion_location = bind(
-    "clang_getExpansionLocation",
-    None,
-    Location,
-    POINTER(c_void_p),
-    POINTER(c_uint),
-    POINTER(c_uint),
-    POINTER(c_uint),
-)
+_WHERE = (Location, POINTER(c_void_p), *[POINTER(c_uint)] * 3)
+_file_location = bind("clang_getFileLocation", None, *_WHERE)
+_expansion_location = bind("clang_getExpansionLocation", None, *_WHERE)
 _file_name = bind("clang_getFileName", _String, c_void_p)
 _file_contents = bind("clang_getFileContents", c_void_p, c_void_p, c_void_p, POINTER(ctypes.c_size_t))
 _tokenize = bind("clang_tokenize", None, c_void_p, Extent, POINTER(POINTER(_Token)), POINTER(c_uint))

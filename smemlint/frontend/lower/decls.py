@@ -14,6 +14,7 @@ from smemlint.frontend.lower.functions import FunctionLowering
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.records import RecordLowering
 from smemlint.frontend.lower.types import ARRAYS, innermost, is_constant
+from smemlint.frontend.text.expansion import given_to, listed, put_in
 from smemlint.ir import (
     SHARED,
     ArrayOf,
@@ -86,7 +87,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         storage_class = cursors.storage_class(node)
         if storage_class == EXTERN and not shared:
             return []
-        use = c.names.use(node, None)
+        use = c.names.use(node)
         identifier = use.id if isinstance(use, Name) else name
         if isinstance(use, Name):
             c.scope.locals[name] = use
@@ -244,11 +245,9 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         word = re.match(r"[A-Za-z_]\w*", text)
         macro = positions.macros().get(word.group()) if word else None
         if macro is not None:
-            if macro.parameters is None:
-                text = macro.body
-            else:
-                use = file.slice(offset, positions.use_end(file, offset))
-                text = self.expanded_use(macro.parameters, macro.body, use)
+            use = file.slice(offset, positions.use_end(file, offset)) if macro.parameters else ""
+            arguments = listed(use, use.find("(")) if "(" in use else None
+            text = put_in(macro.body, given_to(macro.parameters or (), arguments[0] if arguments else ()))
         found = re.search(
             r"(?:aligned|__align__|alignas|launch_bounds\w*|cluster_dims\w*|maxnreg\w*)\s*\(.*",
             text,
@@ -256,24 +255,11 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         )
         return found.group() if found else None
 
-    @staticmethod
-    def expanded_use(parameters: tuple[str, ...], body: str, use: str) -> str:
-        """A macro's body with the arguments of one use, as text."""
-        from smemlint.frontend.lower.expressions.asm import _arguments, _filled
-        from smemlint.frontend.text.textual import lex
-
-        arguments, _ = _arguments(lex(use), 1)
-        given = dict(zip(parameters, arguments, strict=False))
-        if parameters and parameters[-1] == "...":
-            rest = arguments[len(parameters) - 1 :]
-            given["__VA_ARGS__"] = [t for i, a in enumerate(rest) for t in ([","] if i else []) + a]
-        return " ".join(_filled(lex(body), given))
-
     def parameter(self, node: Node, first: Node | None = None) -> Var:
         """A parameter; `first` is the same one in the first declaration, which may have the default."""
         c = self._c
         name = cursors.spelling(node)
-        use = c.names.use(node, None)
+        use = c.names.use(node)
         identifier = use.id if isinstance(use, Name) else name
         if name and isinstance(use, Name):
             c.scope.locals[name] = use
@@ -322,7 +308,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         given = c.exprs.lower(init) if init is not None else None
         made: list[Stmt] = [Declare(Var(whole.id, whole.name, type_, "local", place, given))]
         for i, kid in enumerate(k for k in cursors.children(node) if k.kind == UNEXPOSED_DECL):
-            use = c.names.use(kid, None)
+            use = c.names.use(kid)
             part: Expr = Index(whole, Literal(i), place) if indexed else Member(whole, f"#{i}", place=place)
             if isinstance(use, Name):
                 c.scope.locals[use.name] = use

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import CALL, INIT_LIST, TEMPLATE_REF, TYPE_REF, UNEXPOSED, is_expression
@@ -24,13 +22,13 @@ from smemlint.frontend.clang.names import (
 )
 from smemlint.frontend.lower.lowering import Context, Scope
 from smemlint.frontend.lower.templates.parameters import parameter_list
+from smemlint.frontend.text.expansion import listed
 from smemlint.ir import (
     Block,
     Expr,
     Function,
     InitList,
     Name,
-    Place,
     RecordRef,
     Stmt,
     TemplateParam,
@@ -51,26 +49,6 @@ class FunctionLowering:
     """The part of declaration lowering that knows functions."""
 
     _c: Context
-
-    if TYPE_CHECKING:
-        # What the class that joins the parts brings.
-        def require_record(self, found: Definition) -> None: ...
-
-        def outer_parameters(self, found: Definition) -> tuple[TemplateParam, ...]: ...
-
-        def around(self, found: Definition | None) -> Scope: ...
-
-        def own_parameters(self, found: Definition) -> tuple[TemplateParam, ...]: ...
-
-        def record_name(self, node: Node) -> str: ...
-
-        def stored_name(self, found: Definition) -> str: ...
-
-        def parameter(self, node: Node, first: Node | None = None) -> Var: ...
-
-        def attribute_text(self, node: Node) -> str | None: ...
-
-        def name_place(self, node: Node) -> Place: ...
 
     def start_functions(self) -> None:
         self._globals_open: set[str] = set()
@@ -107,16 +85,19 @@ class FunctionLowering:
         outer: tuple[TemplateParam, ...] = ()
         name: str | None = None
         if owner is not None:
-            self.require_record(owner)
-            outer = (*self.outer_parameters(owner), *self.own_parameters(owner))
-            name = self.stored_name(owner)
+            self._c.decls.require_record(owner)
+            outer = (*self._c.decls.outer_parameters(owner), *self._c.decls.own_parameters(owner))
+            name = self._c.decls.stored_name(owner)
         elif found.friend_of is not None:
-            self.require_record(found.friend_of)
-            outer = (*self.outer_parameters(found.friend_of), *self.own_parameters(found.friend_of))
+            self._c.decls.require_record(found.friend_of)
+            outer = (
+                *self._c.decls.outer_parameters(found.friend_of),
+                *self._c.decls.own_parameters(found.friend_of),
+            )
         c.host = not _DEVICE.search(
             found.file.data, max(found.begin - 200, 0), min(found.begin + 600, found.end)
         )
-        around = self.around(owner)
+        around = self._c.decls.around(owner)
         with c.within(Scope([outer] if outer else [], dict(around.locals), dict(around.types), name)):
             c.found.functions[identifier] = self._read_function(found, identifier, owner, outer)
 
@@ -140,11 +121,11 @@ class FunctionLowering:
         for index, kid in enumerate(kids):
             if kid.kind == PARAMETER:
                 first = earlier[len(parameters)] if len(parameters) < len(earlier) else None
-                parameters.append(self.parameter(kid, first))
+                parameters.append(self._c.decls.parameter(kid, first))
             elif kid.kind in (GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE):
                 sides.add(kid.kind)
             elif kid.kind == OTHER_ATTRIBUTE:
-                text = self.attribute_text(kid) or ""
+                text = self._c.decls.attribute_text(kid) or ""
                 if text.startswith("launch_bounds"):
                     launch_bounds = c.texts.call_arguments(text) or launch_bounds
                 elif text.startswith("cluster_dims"):
@@ -172,7 +153,7 @@ class FunctionLowering:
             instance = cursors.semantic_parent(node)
             if instance.kind in RECORDS and instance.kind != CLASS_TEMPLATE:
                 specialises = c.types.specialisation_arguments(instance)
-        place = self.name_place(node)
+        place = self._c.decls.name_place(node)
         if not sides and _CONSTEXPR.search(found.file.slice(found.begin, max(place.offset, found.begin))):
             sides = {HOST_ATTRIBUTE, DEVICE_ATTRIBUTE}  # as constant expressions of device code call it
         return Function(
@@ -184,7 +165,7 @@ class FunctionLowering:
             place=place,
             returns=c.types.lower(cursors.cursor_result_type(node)),
             template=own,
-            record=self.stored_name(owner) if owner is not None else None,
+            record=self._c.decls.stored_name(owner) if owner is not None else None,
             static=node.kind in (METHOD, FUNCTION_TEMPLATE) and bool(cursors.is_static_method(node)),
             launch_bounds=launch_bounds,
             cluster_dims=cluster_dims,
@@ -295,10 +276,5 @@ __all__ = ["CONVERSION", "FunctionLowering"]
 
 def _is_list(text: str) -> bool:
     """Whether a text is one pair of parentheses with a comma right inside."""
-    depth, commas = 0, 0
-    for at, char in enumerate(text):
-        depth += (char in "([{") - (char in ")]}")
-        commas += char == "," and depth == 1
-        if not depth:
-            return char == ")" and at == len(text) - 1 and commas > 0
-    return False
+    found = listed(text) if text.startswith("(") else None
+    return found is not None and found[1] == len(text) and len(found[0]) > 1

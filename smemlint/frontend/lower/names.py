@@ -114,7 +114,7 @@ class NameLowering:
         key = target.d0 or 0
         known = c.declared.variables.get(key)
         if known is None:
-            known = self.use(target, None)
+            known = self.use(target)
         place = c.place(node)
         if place is not None and key in c.declared.bound:
             place = _as_bound(place, c.declared.bound[key])
@@ -139,7 +139,7 @@ class NameLowering:
             return None
         return Name("", cursors.spelling(target), c.place(node), c.texts.template_arguments(text))
 
-    def use(self, target: Node, place: Place | None) -> Expr:
+    def use(self, target: Node) -> Expr:
         """What a use of a declared variable, parameter or value parameter is, without its place."""
         c = self._c
         key = target.d0 or 0

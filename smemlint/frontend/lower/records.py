@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
@@ -42,7 +41,6 @@ from smemlint.ir import (
     Member,
     OpaqueType,
     Packing,
-    Place,
     Record,
     RecordRef,
     StaticMember,
@@ -103,22 +101,6 @@ class RecordLowering:
     """The part of declaration lowering that knows records."""
 
     _c: Context
-
-    if TYPE_CHECKING:
-        # What the class that joins the parts brings.
-        def place_of(self, node: Node) -> Place: ...
-
-        def name_place(self, node: Node) -> Place: ...
-
-        def alignment(self, kids: list[Node]) -> Expr | None: ...
-
-        def variable(self, node: Node, kids: list[Node], identifier: str, name: str, storage: str) -> Var: ...
-
-        def folded(self, node: Node, var: Var) -> Var: ...
-
-        def enumerator_constant(self, node: Node, previous: Expr | None) -> Var: ...
-
-        def function_id(self, found: Definition) -> str: ...
 
     def start_records(self) -> None:
         self.pending: deque[Definition] = deque()
@@ -270,7 +252,7 @@ class RecordLowering:
         methods: dict[str, list[str]] = {}
         bases: list[Type] = []
         kids = cursors.children(node)
-        place = self.name_place(node)
+        place = self._c.decls.name_place(node)
         specialises = self._pattern(found)
 
         def partial() -> Record:
@@ -320,7 +302,7 @@ class RecordLowering:
         result = partial()
         return replace(
             result,
-            align=self.alignment(kids),
+            align=self._c.decls.alignment(kids),
             given=self._given(node, constants),
             declared=node.kind == CLASS_TEMPLATE and not cursors.is_definition(node),
             specialisations=self._specialisations(found),
@@ -373,7 +355,7 @@ class RecordLowering:
             return
         self.require_record(entry)
         if cursors.is_anonymous_record(kid):
-            fields.append(Field("", c.types.record(kid), self.place_of(kid)))
+            fields.append(Field("", c.types.record(kid), self._c.decls.place_of(kid)))
         elif kid.kind == CLASS_TEMPLATE:
             templates[cursors.spelling(kid)] = TypeTemplate(self.own_parameters(entry), c.types.record(kid))
         elif kid.kind != PARTIAL:
@@ -389,7 +371,9 @@ class RecordLowering:
             bits = Literal(width) if width >= 0 or not written else c.exprs.lower(written[0])
         text = c.positions.text(node) or ""
         given = self._given_to_member(kids, text)
-        var = self.variable(node, [k for k in kids if k is not given], "", cursors.spelling(node), "local")
+        var = self._c.decls.variable(
+            node, [k for k in kids if k is not given], "", cursors.spelling(node), "local"
+        )
         init = None if given is None else c.exprs.lower(given)
         if bits is not None and given is None:
             init = _given_to_bits(text)
@@ -423,12 +407,12 @@ class RecordLowering:
         storage = "constant" if is_constant(cursors.cursor_type(node)) else "static"
         if any(k.kind == 416 for k in kids):
             storage = "shared"
-        var = self.variable(node, kids, identifier, name, storage)
+        var = self._c.decls.variable(node, kids, identifier, name, storage)
         if var.init is None:
             var = self._defined_outside(node, var)
         if storage == "static" and var.init is not None and is_set(self._c, name):
             var = replace(var, init=None)  # what it begins with is not what a launch finds
-        return var if dependent else self.folded(node, var)
+        return var if dependent else self._c.decls.folded(node, var)
 
     def _defined_outside(self, node: Node, var: Var) -> Var:
         """A static member with what `template <class T> const int A<T>::n = 4;` gives it."""
@@ -471,7 +455,7 @@ class RecordLowering:
         previous: Expr | None = None
         for kid in cursors.children(node):
             if kid.kind == ENUMERATOR:
-                var = self.enumerator_constant(kid, previous)
+                var = self._c.decls.enumerator_constant(kid, previous)
                 constants[var.name] = var
                 previous = var.init
 
@@ -486,7 +470,7 @@ class RecordLowering:
                 meant = declarations.record(owner)
                 if meant is not None and meant.node.d0 == node.d0:
                     self._c.require_method(entry)
-                    methods.setdefault(name, []).append(self.function_id(entry))
+                    methods.setdefault(name, []).append(self._c.decls.function_id(entry))
 
     def _method(self, kid: Node, found: Definition, methods: dict[str, list[str]]) -> None:
         c = self._c
@@ -503,7 +487,7 @@ class RecordLowering:
         c.require_method(entry)
         # clang spells a template's constructor `Tile<S>`; calls look for `Tile`.
         name = entry.name if entry.name.startswith("operator") else entry.name.split("<", 1)[0]
-        methods.setdefault(name, []).append(self.function_id(entry))
+        methods.setdefault(name, []).append(self._c.decls.function_id(entry))
 
     def _specialisations(self, found: Definition) -> tuple[str, ...]:
         if found.node.kind != CLASS_TEMPLATE:
@@ -572,8 +556,8 @@ class RecordLowering:
             fields = [self._field(k) for k in kids if k.kind == FIELD]
             if not fields:
                 return  # what is in it is not declared here
-            align = self.alignment(kids) or vector_alignment(name)
+            align = self._c.decls.alignment(kids) or vector_alignment(name)
             union = defined.kind == UNION
             c.found.records[name] = Record(
-                name, tuple(fields), self.place_of(defined), parameters, union, align
+                name, tuple(fields), self._c.decls.place_of(defined), parameters, union, align
             )

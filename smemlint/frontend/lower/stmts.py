@@ -43,6 +43,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.uses import last_statement
 from smemlint.patterns import pattern
+from smemlint.source.blank import blank_literals
 
 LABEL_REFERENCE = 48
 COMPOUND, CASE, DEFAULT, FOR, NULL, DECL_STMT, UNEXPOSED_STMT = 202, 203, 204, 209, 230, 231, 200
@@ -51,6 +52,7 @@ _WAYS_OUT = (Break, Continue, Return, Goto)
 _LABELS = 256
 """Values of a range of cases (`case 1 ... 4`) that are cases of their own; longer ones are unknown."""
 _LOOPS = (207, 208, 209, 225)
+_MARK = pattern(rb"[()\[\]{};]")
 _UNROLL = pattern(r"unroll\b\s*(\(?\s*[\w+*/-]+\s*\)?)?")
 _PRAGMA = pattern(r"#\s*pragma[^\n]*|_Pragma\s*\(\s*\"[^\"]*\"\s*\)|\[\[[^\]]*\]\]")
 
@@ -365,7 +367,7 @@ class StatementLowering:
         """The body of a loop whose condition declares a variable, which each iteration does anew."""
         c = self._c
         declared = c.decls.local(variable)
-        leave = If(Unary("!", c.names.use(variable, None)), Break(), None, place=c.place(variable))
+        leave = If(Unary("!", c.names.use(variable)), Break(), None, place=c.place(variable))
         return Block((*declared, leave, self.lower(body)), scope=True)
 
     def _do(self, node: Node) -> Stmt:
@@ -444,34 +446,14 @@ def _semicolons(data: bytes, at: int) -> tuple[int, int] | None:
     """Offsets of the two semicolons of a `for` head that begins at an offset; None when it is none."""
     found: list[int] = []
     depth = 0
-    limit = min(len(data), at + 20_000)
-    if data[at : at + 3] != b"for":
-        return None
-    while at < limit:
-        byte = data[at : at + 1]
-        if byte in (b'"', b"'"):
-            quote, at = byte, at + 1
-            while at < limit and data[at : at + 1] != quote:
-                at += 2 if data[at : at + 1] == b"\\" else 1
-        elif data[at : at + 2] == b"//":
-            at = data.find(b"\n", at)
-            if at < 0:
-                return None
-        elif data[at : at + 2] == b"/*":
-            at = data.find(b"*/", at) + 1
-            if at <= 0:
-                return None
-        elif byte in (b"(", b"{", b"["):
-            depth += 1
-        elif byte in (b")", b"}", b"]"):
-            depth -= 1
-            if depth == 0:
-                return None
-        elif byte == b";" and depth == 1:
-            found.append(at)
+    for mark in _MARK.finditer(blank_literals(data[at : at + 20_000])) if data[at : at + 3] == b"for" else ():
+        depth += (mark.group() in b"([{") - (mark.group() in b")]}")
+        if depth == 0:
+            return None
+        if depth == 1 and mark.group() == b";":
+            found.append(at + mark.start())
             if len(found) == 2:
                 return found[0], found[1]
-        at += 1
     return None
 
 

@@ -131,7 +131,7 @@ class TextLowering:
             return None
         variable = declarations.variables_named.get(last)
         if variable is not None:
-            return self._c.names.use(variable, None)
+            return self._c.names.use(variable)
         enumerator = declarations.enumerator(name)
         if enumerator is not None:
             return self._c.names.enumerator(enumerator, None)

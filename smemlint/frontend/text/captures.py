@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from smemlint.frontend.text.expansion import listed
 from smemlint.patterns import pattern
 from smemlint.records import record
 
-_OPEN, _CLOSE = "([{", ")]}"
 _MADE = pattern(r"&?\s*(?:\.\.\.)?\s*(\w+)\s*(?:=(?!=)|\{|\()")
 
 
@@ -21,27 +21,11 @@ def captures_of(text: str) -> Captures:
     """The captures of a lambda, from its text."""
     made: set[str] = set()
     copied: set[str] = set()
-    for item in _items(text):
+    brackets = listed(text) if text.startswith("[") else None
+    for item in filter(None, brackets[0]) if brackets is not None else ():
         new = _MADE.match(item)
         if new is not None:
             made.add(new[1])
         elif not item.startswith("&"):
             copied.add("".join(item.split()).removesuffix("..."))
     return Captures(frozenset(made), frozenset(copied))
-
-
-def _items(text: str) -> list[str]:
-    """The parts between the first brackets, cut at commas outside of further ones."""
-    if not text.startswith("["):
-        return []
-    depth = 0
-    items = [""]
-    for char in text:
-        depth += (char in _OPEN) - (char in _CLOSE)
-        if depth == 0:
-            break
-        if char == "," and depth == 1:
-            items.append("")
-        elif depth > 1 or char != "[":
-            items[-1] += char
-    return [stripped for item in items if (stripped := item.strip())]

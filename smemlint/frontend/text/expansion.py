@@ -18,6 +18,8 @@ DEFINE = pattern(
     r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^)]*)\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
 )
 """A definition of a macro: its name, what stands in round brackets, the parameters, the body."""
+ANGLES = "([{<", ")]}>"
+"""The brackets of types."""
 _DEPTH = 8
 LONGEST = 400_000
 """Characters that a text is expanded to."""
@@ -83,13 +85,13 @@ def _text_of(text: str, macros: Mapping[str, Macro], left: list[int], depth: int
         parts.append(text[at : word.start()])
         at = word.end()
         macro = macros.get(word.group())
-        call = _call(text, at) if macro is not None and macro.parameters is not None else None
+        call = _arguments(text, at) if macro is not None and macro.parameters is not None else None
         if macro is None or (macro.parameters is not None and call is None) or macro.body == text:
             parts.append(word.group())
             continue
         body = macro.body
         if call is not None and macro.parameters is not None:
-            body, at = put_in(body, _given(macro.parameters, call[0])), call[1]
+            body, at = put_in(body, given_to(macro.parameters, call[0])), call[1]
         left[0] -= len(body)
         parts.append(_text_of(body, macros, left, depth + 1))
     return "".join((*parts, text[at:]))
@@ -103,7 +105,7 @@ def uses_of(names: Container[str], code: str, macros: Mapping[str, Macro]) -> It
         macro = macros.get(word.group())
         if macro is None:
             continue
-        call = _call(code, at) if macro.parameters is not None else None
+        call = _arguments(code, at) if macro.parameters is not None else None
         given = _WORD.findall(" ".join(call[0])) if call is not None else ()
         if word.group() in names or any(name in names for name in given):
             at = call[1] if call is not None else at
@@ -121,16 +123,17 @@ def _expand(text: str, macros: Mapping[str, Macro], found: Uses, depth: int) -> 
             if macro.body != text:
                 _expand(macro.body, macros, found, depth + 1)
             continue
-        call = _call(text, at)
+        call = _arguments(text, at)
         if call is None:
             continue
         arguments, at = call
-        given = _given(macro.parameters, arguments)
+        given = given_to(macro.parameters, arguments)
         found.given.setdefault(macro.name, []).append(given)
         _expand(put_in(macro.body, given), macros, found, depth + 1)
 
 
-def _given(parameters: Sequence[str], arguments: Sequence[str]) -> dict[str, str]:
+def given_to(parameters: Sequence[str], arguments: Sequence[str]) -> dict[str, str]:
+    """What each parameter of a macro stands for in a use."""
     given: dict[str, str] = {}
     for i, name in enumerate(parameters):
         if name.endswith("..."):
@@ -140,21 +143,23 @@ def _given(parameters: Sequence[str], arguments: Sequence[str]) -> dict[str, str
     return given
 
 
-def _call(text: str, at: int) -> tuple[list[str], int] | None:
+def _arguments(text: str, at: int) -> tuple[list[str], int] | None:
     """The arguments of `(a, b)` that begins at an offset, and where it ends."""
     while at < len(text) and text[at] in " \t\r\n\\":
         at += 1
-    if text[at : at + 1] != "(":
-        return None
+    return listed(text, at) if text[at : at + 1] == "(" else None
+
+
+def listed(
+    text: str, at: int = 0, brackets: tuple[str, str] = ("([{", ")]}")
+) -> tuple[list[str], int] | None:
+    """What stands in the brackets that open at an offset, cut at commas outside of further ones, and where
+    they end."""
     parts: list[str] = []
     depth, begin = 0, at + 1
     for i in range(at, len(text)):
-        char = text[i]
-        if char in "([{":
-            depth += 1
-        elif char in ")]}":
-            depth -= 1
-        if depth == 0 or (depth == 1 and char == ","):
+        depth += (text[i] in brackets[0]) - (text[i] in brackets[1])
+        if depth == 0 or (depth == 1 and text[i] == ","):
             parts.append(text[begin:i].strip())
             begin = i + 1
         if depth == 0:

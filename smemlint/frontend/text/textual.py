@@ -136,6 +136,14 @@ class TextParser:
         if not self.take(token):
             raise TextError(f"expected {token!r} before {self.peek()!r}")
 
+    def word(self, letters: str = r"[A-Za-z_]") -> str:
+        """Take the next token, which must be a name. letters: what it may begin with."""
+        word = self.peek()
+        if not re.match(letters, word):
+            raise TextError(f"expected a name before {word!r}")
+        self.at += 1
+        return word
+
     def _within(self, macro: str, body: str, depth: int) -> TextParser:
         """A parser of a macro's body, in which other macros may stand."""
 
@@ -209,10 +217,7 @@ class TextParser:
     def _type_of_expression(self) -> Type:
         start = self.at
         try:
-            self.expect("(")
-            of = self.expression()
-            self.expect(")")
-            return OpaqueType("decltype", of)
+            return OpaqueType("decltype", self._in_parentheses())
         except TextError:
             self.at = start
             self._skip_group()
@@ -264,12 +269,8 @@ class TextParser:
         if self.take(")") and self.peek() == "[":
             return PointerTo(self._declarators(base), reference)
         self.at = start
-        depth = 0
-        while not self.done():
-            depth += {"(": 1, ")": -1}.get(self.peek(), 0)
-            self.at += 1
-            if depth == 0 and self.peek() != "(":
-                break
+        while self.peek() == "(":
+            self._skip_group()
         return None
 
     def _parameters_follow(self) -> bool:
@@ -296,10 +297,7 @@ class TextParser:
         name = ""
         while True:
             self.take("template")
-            word = self.peek()
-            if not re.match(r"[A-Za-z_~]", word):
-                raise TextError(f"expected a name before {word!r}")
-            self.at += 1
+            word = self.word(r"[A-Za-z_~]")
             if word == "operator":
                 word += self._operator_name()
             name = f"{name}::{word}" if name and owner is None else word
@@ -386,6 +384,12 @@ class TextParser:
             left = Binary(",", left, self.assignment())
         return left
 
+    def _in_parentheses(self) -> Expr:
+        self.expect("(")
+        inner = self.expression()
+        self.expect(")")
+        return inner
+
     def assignment(self, angle: bool = False) -> Expr:
         condition = self._binary(1, angle)
         if self.take("?"):
@@ -433,7 +437,7 @@ class TextParser:
             cast = self._c_cast(angle)
             if cast is not None:
                 return cast
-        return self._postfix(self._primary(), angle)
+        return self._postfix(self._primary())
 
     def _deeper(self, angle: bool) -> Expr:
         with self._nested():
@@ -486,10 +490,7 @@ class TextParser:
     def _primary(self) -> Expr:
         token = self.peek()
         if token == "(":
-            self.at += 1
-            inner = self.expression()
-            self.expect(")")
-            return inner
+            return self._in_parentheses()
         if token == "{":
             return InitList(self.arguments("{", "}"))
         if token[:1].isdigit() or token[:1] == "." or token[:1] == "'" or token[-1:] == "'":
@@ -512,10 +513,7 @@ class TextParser:
             self.expect("<")
             to = self.type()
             self.expect(">")
-            self.expect("(")
-            operand = self.expression()
-            self.expect(")")
-            return Cast(to, operand, reinterpret=token == "reinterpret_cast")
+            return Cast(to, self._in_parentheses(), reinterpret=token == "reinterpret_cast")
         if token == "decltype":
             return self._member_of_type()
         return self._named()
@@ -523,16 +521,10 @@ class TextParser:
     def _member_of_type(self) -> Expr:
         """`decltype(n)::value`: a member of what an expression is."""
         self.at += 1
-        self.expect("(")
-        of = self.expression()
-        self.expect(")")
+        of = self._in_parentheses()
         self.expect("::")
         self.take("template")
-        name = self.peek()
-        if not re.match(r"[A-Za-z_]", name):
-            raise TextError(name)
-        self.at += 1
-        return Member(of, name, arrow=False)
+        return Member(of, self.word(), arrow=False)
 
     def _named(self) -> Expr:
         token = self.peek()
@@ -578,7 +570,7 @@ class TextParser:
                 break
         return tuple(parts)
 
-    def _postfix(self, base: Expr, angle: bool) -> Expr:
+    def _postfix(self, base: Expr) -> Expr:
         while True:
             token = self.peek()
             if token == "[":
@@ -590,10 +582,7 @@ class TextParser:
             elif token in (".", "->"):
                 self.at += 1
                 self.take("template")
-                word = self.peek()
-                if not re.match(r"[A-Za-z_~]", word):
-                    raise TextError(f"expected a member before {word!r}")
-                self.at += 1
+                word = self.word(r"[A-Za-z_~]")
                 arguments = (self._try_arguments(True) if self.peek() == "<" else None) or ()
                 base = special_member(base, word) or Member(base, word, token == "->", None, arguments)
             elif token in ("++", "--"):

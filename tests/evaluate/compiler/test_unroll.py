@@ -45,10 +45,6 @@ def test_unknown_trip_counts_go_by_sixteen_eight_four_and_one() -> None:
     assert straight_lines(3, accesses=33, operations=64, known=False) == Lines((1, 1, 1), 1)
 
 
-def test_a_single_stream_of_lane_addresses_starts_half_a_step_off() -> None:
-    assert straight_lines(None, accesses=2, operations=2, streams=1).step == 2
-
-
 @pytest.mark.parametrize("trip", range(0, 130, 7))
 @pytest.mark.parametrize("known", [False, True])
 def test_the_lines_add_up_to_the_trip_count(trip: int, known: bool) -> None:

@@ -361,7 +361,7 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
             and node.var.init is not None
             and isinstance(uncopied(node.var.init), Name)
         ):
-            _copied(node.var, look, of)
+            _copied(node.var, of)
         elif isinstance(node, Assign) and node.op == "=" and (own := _variable(node.target, arrays)):
             look_at_indices(node.target)
             value = uncopied(node.value)
@@ -412,7 +412,7 @@ def _own_member(e: Expr, arrays: Set[str]) -> Name | None:
     return _variable(e.base, arrays) if isinstance(e, Member) and not e.arrow else None
 
 
-def _copied(var: Var, look: Callable[[object], None], of: Callable[[Name], _Uses]) -> None:
+def _copied(var: Var, of: Callable[[Name], _Uses]) -> None:
     """`T b = a;`: what is used of b is used of a."""
     assert var.init is not None
     source = uncopied(var.init)

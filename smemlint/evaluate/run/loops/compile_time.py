@@ -7,7 +7,7 @@ from dataclasses import replace
 from smemlint.evaluate.analysis.trip_count import other_ends, step_of
 from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.run.loops.trips import set_by
+from smemlint.evaluate.run.loops.trips import set_by, stepped, times_round
 from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, Pointer, form_of, subtract
 from smemlint.ir import (
@@ -42,8 +42,6 @@ from smemlint.ir.types import LONG
 from smemlint.ir.uses import HANDED, holds, target_of
 from smemlint.ir.walk import names_in, walk
 
-_MOST = 4096
-"""Iterations from which on the compiler keeps any loop as one."""
 _MOST_BY_FORMULA = 100
 """As far as it tries what a condition makes of its counter."""
 
@@ -125,7 +123,7 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
     end = m.constant(c.right, m.bindings)
     if end is None:
         return None
-    return _at_least(s, _counted(c.op, start.const, end, *step))
+    return _at_least(s, times_round(c.op, start.const, end, *step))
 
 
 def _trips_by_formula(m: Machine, s: Loop, c: Binary) -> int | None:
@@ -153,7 +151,7 @@ def _trips_by_formula(m: Machine, s: Loop, c: Binary) -> int | None:
             return None
         if not holds(now, end):
             return _at_least(s, trips)
-        value = _stepped(step[0], value, step[1])
+        value = stepped(step[0], value, step[1])
     return None
 
 
@@ -168,15 +166,6 @@ def _with(e: Expr, counter: str, value: Literal) -> Expr | None:
         left, right = _with(e.left, counter, value), _with(e.right, counter, value)
         return None if left is None or right is None else replace(e, left=left, right=right)
     return e if isinstance(e, Literal) else None
-
-
-def _counted(condition: str, value: int, end: int, op: str, by: int) -> int | None:
-    holds = COMPARISONS[condition]
-    trips = 0
-    while trips < _MOST and holds(value, end):
-        trips += 1
-        value = _stepped(op, value, by)
-    return trips if trips < _MOST else None
 
 
 def _at_least(s: Loop, trips: int | None) -> int | None:
@@ -203,21 +192,7 @@ def _trips_by_distance(
     distance = form_of(subtract(last, start, LONG))
     if distance.terms or distance.const % size:
         return None
-    return _at_least(s, _counted(c.op, 0, distance.const // size, *step))
-
-
-def _stepped(op: str, value: int, by: int) -> int:
-    if op == "+":
-        return value + by
-    if op == "-":
-        return value - by
-    if op == "*":
-        return value * by
-    if op == "<<":
-        return value << by
-    if op == ">>":
-        return value >> by
-    return value // by if by else value
+    return _at_least(s, times_round(c.op, 0, distance.const // size, *step))
 
 
 def _step(m: Machine, s: Loop, id: str) -> tuple[str, int] | None:

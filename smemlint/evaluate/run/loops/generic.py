@@ -7,8 +7,6 @@ verifies it; if the loop is met again, the forms of the earlier visit are verifi
 
 from __future__ import annotations
 
-from operator import add
-
 import numpy as np
 
 from smemlint.evaluate.analysis.trip_count import countable
@@ -86,17 +84,17 @@ def _speculate(
         return False
     spent = m.memo.trials[id(s), m.frame.instance]
     size = m.code_size
-    before, attempt = (size.touched, size.operations, size.guards), Attempt(m, exits)
+    before, attempt = size.counts, Attempt(m, exits)
     checkpoint = None if m.silent else Checkpoint(m, exits)
     # The code is as large as where all trials ran.
-    size.touched, size.operations, size.guards = map(add, before, spent[1])
+    size.add(spent[1])
     if _stand_in(m, s, exits, asked, left, start, draft.plan(), spent[0], draft):
         return True
     attempt.undo(m)
     if checkpoint is not None:
         checkpoint.undo(m)
     restore(start)
-    size.touched, size.operations, size.guards = before
+    size.counts = before
     return False
 
 
@@ -152,7 +150,7 @@ def _stand_in(
     m.context.open += left is None
     if not asked.known:
         m.context.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
-    done = m.code_size.touched, m.code_size.operations, m.code_size.guards
+    done = m.code_size.counts
     inside, logged = (m.must, m.may), len(m.log)
     holds, reached = True, m.effort.reached
     # The number of the first copy is a multiple: of bit operations it proves less than all copies do.
@@ -186,9 +184,7 @@ def _stand_in(
     if left is None and holds and m.anyone():
         _only_first(m, inside[1] & ~m.must, logged)
     if (m.silent or m.effort.reached == reached) and m.anyone():  # the other copies would only count
-        m.code_size.touched += (copies - 1) * (m.code_size.touched - done[0])
-        m.code_size.operations += (copies - 1) * (m.code_size.operations - done[1])
-        m.code_size.guards += (copies - 1) * (m.code_size.guards - done[2])
+        m.code_size.add(m.code_size.since(done), copies - 1)
     if not asked.known:
         m.context.undecided.pop()
     m.context.weight, m.context.times, m.context.open = weight, times, opened
@@ -235,16 +231,17 @@ def _tried_out(
     says."""
     key = id(s), m.frame.instance
     size = m.code_size
-    before, special = (size.touched, size.operations, size.guards), size.special
+    before, special = size.counts, size.special
     if earlier is not None and not earlier.refuted:
         spent = m.memo.trials[key]
         if verified(m, s, exits, start, earlier):
-            size.touched, size.operations, size.guards = map(add, before, spent[1])
+            size.counts = before
+            size.add(spent[1])
             _stand_in(m, s, exits, asked, left, start, earlier.plan(), spent[0])
             return
-        size.touched, size.operations, size.guards = before
+        size.counts = before
     first = _first(m, s, exits)
-    once = size.touched - before[0], size.operations - before[1], size.guards - before[2]
+    once = size.since(before)
     one = *once[:2], size.special > special
     restore(start)
     draft = drafted(m, start, first)
@@ -265,8 +262,7 @@ def _tried_out(
             m.memo.unsteady.add(key)
         draft = revised(m, s, exits, start, draft)
     keep(m, s, draft)
-    all_trials = size.touched - before[0], size.operations - before[1], size.guards - before[2]
-    m.memo.trials[key] = one, all_trials
+    m.memo.trials[key] = one, size.since(before)
     _stand_in(m, s, exits, asked, left, start, draft.plan(), one)
 
 

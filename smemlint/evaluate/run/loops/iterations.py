@@ -7,6 +7,7 @@ import numpy as np
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.masks import snapshot
 from smemlint.evaluate.language.destructors import full
+from smemlint.evaluate.machine.components import Counts
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
 from smemlint.evaluate.machine.state import Iterated, Iteration
@@ -26,9 +27,7 @@ State = dict[Object, dict[int, Value]]
 class Work:
     """Counters before an iteration."""
 
-    touched: int
-    operations: int
-    guards: int
+    counts: Counts
     special: int
     logged: int
     region: int

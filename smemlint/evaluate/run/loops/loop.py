@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import accumulate
 from math import prod
-from operator import add
 from typing import TypeAlias
 
 from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
@@ -95,7 +94,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     guards = 0
     launched = LoopOfLaunch(m, s)
     unknowns = m.unknowns.count
-    most, entered = (0, 0, 0), (m.code_size.touched, m.code_size.operations, m.code_size.guards)
+    most, entered = (0, 0, 0), m.code_size.counts
     gone, reached = True, m.effort.reached
     once: Snapshot | None = None
     counter = counter_of(s)
@@ -140,22 +139,11 @@ def _go_round(m: Machine, s: Loop) -> None:
         if not gone or trips in ends:
             m.next_turn()
         starts.append((len(m.log), m.lines.region))
-        before = Work(
-            m.code_size.touched,
-            m.code_size.operations,
-            m.code_size.guards,
-            m.code_size.special,
-            len(m.log),
-            m.lines.region,
-        )
+        before = Work(m.code_size.counts, m.code_size.special, len(m.log), m.lines.region)
         iterate(m, s, exits)
         trips += 1
         launched.went_round(trips)
-        done = (
-            m.code_size.touched - before.touched,
-            m.code_size.operations - before.operations,
-            m.code_size.guards - before.guards,
-        )
+        done = m.code_size.since(before.counts)
         most = max(most[0], done[0]), max(most[1], done[1]), max(most[2], done[2])
         # Iterations that do the same work: one more can stand for the others.
         alike = m.effort.steps - latest == length and repeats(m, [at for at, _ in starts[-2:]])
@@ -190,10 +178,10 @@ def _go_round(m: Machine, s: Loop) -> None:
     elif trip is not None:
         # Copies whose guard lets no lane in are there all the same.
         work = most[0] * trip, most[1] * trip, guards * trip
-        now = m.code_size.touched, m.code_size.operations, m.code_size.guards
-        m.code_size.touched, m.code_size.operations, m.code_size.guards = map(
-            max, now, map(add, entered, work)
-        )
+        now = m.code_size.counts
+        m.code_size.counts = entered
+        m.code_size.add(work)
+        m.code_size.counts = tuple(map(max, now, m.code_size.counts))  # type: ignore[assignment]
     m.turns.turn, m.context.constants, m.context.counters = turn, constants, counters
     _meet(m, exits, way)
     m.context.loops.pop()

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from smemlint.evaluate.analysis.trip_count import step_of
 from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int
 from smemlint.ir import Binary, Cast, Expr, Literal, Loop, Name, Unary
 from smemlint.ir.memo import by_identity
@@ -16,6 +17,8 @@ from smemlint.ir.walk import names_in, walk
 
 Ints = NDArray[np.int64]
 _MOST = 1 << 40
+MOST_COUNTED = 4096
+"""Iterations from which on the compiler keeps any loop as one."""
 
 
 def iterations_left(m: Machine, s: Loop, *, alike: bool = False) -> int | None:
@@ -44,7 +47,7 @@ def iterations_left(m: Machine, s: Loop, *, alike: bool = False) -> int | None:
         return None
     if op in ("+", "-"):
         return _counted(c.op, at, to, by if op == "+" else -by)
-    return _halved(c.op, int(at.max()), int(to.min()), op, by)
+    return times_round(c.op, int(at.max()), int(to.min()), op, by)
 
 
 def _counted(op: str, at: Ints, to: Ints, by: int) -> int | None:
@@ -56,13 +59,23 @@ def _counted(op: str, at: Ints, to: Ints, by: int) -> int | None:
     return left if left < _MOST else None
 
 
-def _halved(op: str, at: int, to: int, by_op: str, by: int) -> int | None:
-    """Iterations of a counter that is multiplied, divided or shifted; so few that they can be counted."""
-    for left in range(64):
-        if not {"<": at < to, "<=": at <= to, ">": at > to, ">=": at >= to, "!=": at != to}[op]:
-            return left
-        at = {"*": at * by, "/": at // by, "<<": at << by, ">>": at >> by}[by_op]
+def times_round(condition: str, value: int, end: int, op: str, by: int) -> int | None:
+    """Iterations of a counter, gone through one by one; None for too many."""
+    holds = COMPARISONS[condition]
+    for trips in range(MOST_COUNTED):
+        if not holds(value, end):
+            return trips
+        value = stepped(op, value, by)
     return None
+
+
+def stepped(op: str, value: int, by: int) -> int:
+    """What a counter is after a step."""
+    if op in ("+", "-"):
+        return value + by if op == "+" else value - by
+    if op in ("<<", ">>"):
+        return value << by if op == "<<" else value >> by
+    return value * by if op == "*" else value // by if by else value
 
 
 def _plain(e: Expr) -> bool:

@@ -50,32 +50,23 @@ _ATOMIC = pattern(r"atomic")
 def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) -> bool:
     """Run a loop in which the lanes that enter it do not stay equally long, as the compiler cuts it; False
     where it is none, or stays as it is written. c: its condition before the first iteration."""
-    if m.host or m.silent or m.task.as_written or not c.known or s.label or not _cuttable(m, s):
+    if m.host or m.silent or m.task.as_written or not c.known or s.label or not _cuttable(s):
         return False
     ends = _ends(m, s)
     if ends is None or not _apart(m, ends[0], ends[1]):
         return False
     entry_must, entry_may = m.must, m.may
     start = snapshot(m)
-    special = m.code_size.special
-    steps, touched, operations, stays = (
-        m.effort.steps,
-        m.code_size.touched,
-        m.code_size.operations,
-        m.turns.stays,
-    )
+    counts, special = m.code_size.counts, m.code_size.special
+    steps, stays = m.effort.steps, m.turns.stays
     after = trial(m, s, exits)
-    size = (
-        m.code_size.touched - touched,
-        m.code_size.operations - operations,
-        m.code_size.special > special,
-    )
+    size = *m.code_size.since(counts)[:2], m.code_size.special > special
     changes = changes_of(start.cells, after)
     again = _ends(m, s)
     counter, bound, op = ends
     by = _by(again[0], counter) if again is not None and same(again[1], bound) else None
     restore(start)
-    m.code_size.touched, m.code_size.operations = touched, operations
+    m.code_size.touched, m.code_size.operations = counts[:2]
     trips = None if by is None else _trips(counter, bound, op, by, m)
     if trips is None or m.turns.stays > stays or len(set(trips[entry_may].tolist())) < 2:
         return False
@@ -130,7 +121,7 @@ def _apart(m: Machine, counter: Int, bound: Int) -> bool:
     return not isinstance(collapse(bound.const - counter.const, m.may), int)
 
 
-def _cuttable(m: Machine, s: Loop) -> bool:
+def _cuttable(s: Loop) -> bool:
     """Whether nvcc may make copies of the body with a rest that runs apart."""
     return countable(s) and not _returns(s)
 

@@ -31,6 +31,7 @@ from smemlint.frontend.lower.expressions.builtin_operators import builtin_operat
 from smemlint.frontend.lower.expressions.lambdas import lambda_, launching, statement_expression
 from smemlint.frontend.lower.expressions.literals import boolean, character, floating, integer, string
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, NODE_LIMIT, Context
+from smemlint.frontend.text.expansion import listed
 from smemlint.frontend.text.folds import fold_of
 from smemlint.ir import (
     ArrayOf,
@@ -101,7 +102,7 @@ class ExpressionLowering:
             100: self._unexposed,
             101: lambda node: context.names.name(node),
             102: lambda node: context.names.member(node),
-            103: self._call,
+            103: lambda node: context.calls.call(node),
             106: partial(integer, context),
             107: partial(floating, context),
             109: partial(string, context),
@@ -114,17 +115,17 @@ class ExpressionLowering:
             116: self._conditional,
             117: self._cast,
             118: self._compound_literal,
-            119: self._init_list,
+            119: lambda node: InitList(self._elements(node), context.place(node)),
             121: partial(statement_expression, context),
-            123: self._null,
+            123: lambda _node: Literal(0, INT),
             124: self._cast,
             125: self._cast,
-            126: self._reinterpret,
+            126: partial(self._cast, reinterpret=True),
             127: self._cast,
             128: self._functional_cast,
             130: partial(boolean, context),
-            131: self._null,
-            132: self._this,
+            131: lambda _node: Literal(0, INT),
+            132: lambda node: This(context.place(node)),
             134: self._new,
             136: self._size_of,
             142: self._pack_expansion,
@@ -263,14 +264,6 @@ class ExpressionLowering:
             return self._c.names.read(found, place)
         return found if found is not None else UnknownExpr(f"not read: {text[:40]}", (), place)
 
-    # Literals
-
-    def _null(self, node: Node) -> Expr:
-        return Literal(0, INT)
-
-    def _this(self, node: Node) -> Expr:
-        return This(self._c.place(node))
-
     # Operators
 
     def _unary(self, node: Node) -> Expr:
@@ -408,13 +401,7 @@ class ExpressionLowering:
 
     # Casts and construction
 
-    def _cast(self, node: Node) -> Expr:
-        return self._cast_to(node, reinterpret=False)
-
-    def _reinterpret(self, node: Node) -> Expr:
-        return self._cast_to(node, reinterpret=True)
-
-    def _cast_to(self, node: Node, reinterpret: bool) -> Expr:
+    def _cast(self, node: Node, *, reinterpret: bool = False) -> Expr:
         kids = [k for k in cursors.children(node) if is_expression(k.kind)]
         place = self._c.place(node)
         if not kids:
@@ -468,9 +455,6 @@ class ExpressionLowering:
         kids = [k for k in cursors.children(node) if is_expression(k.kind)]
         elements = self._elements(kids[-1]) if kids and kids[-1].kind == INIT_LIST else self.lower_all(kids)
         return Construct(self._c.types.of(node), elements, self._c.place(node))
-
-    def _init_list(self, node: Node) -> Expr:
-        return InitList(self._elements(node), self._c.place(node))
 
     def _elements(self, node: Node) -> tuple[Expr, ...]:
         """Elements in order; designated ones are put where they belong, gaps are empty lists."""
@@ -544,18 +528,8 @@ class ExpressionLowering:
     def _pack_expansion(self, node: Node) -> Expr:
         return UnknownExpr("parameter pack", self.lower_all(cursors.children(node)), self._c.place(node))
 
-    def _call(self, node: Node) -> Expr:
-        return self._c.calls.call(node)
-
 
 def _balanced(text: str) -> str | None:
     """`sizeof ( ... )` from the start of a longer text."""
-    depth = 0
-    for at, char in enumerate(text):
-        if char == "(":
-            depth += 1
-        elif char == ")":
-            depth -= 1
-            if depth == 0:
-                return text[: at + 1]
-    return None
+    found = listed(text, text.find("(")) if "(" in text else None
+    return None if found is None else text[: found[1]]

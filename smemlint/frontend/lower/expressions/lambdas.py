@@ -132,7 +132,7 @@ def _body(c: Context, node: Node, template: tuple[TemplateParam, ...]) -> Expr:
         if name in written.made:
             own += [s.var for s in c.decls.local(target) if isinstance(s, Declare)]
             continue
-        use = c.names.use(target, None)
+        use = c.names.use(target)
         if isinstance(use, Name):
             (copies if name in written.copied else references).append(use)
     lowered = c.stmts.lower(body)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
 from smemlint.frontend.lower.lowering import Context, Scope
+from smemlint.frontend.text.expansion import ANGLES, listed
 from smemlint.ir import (
     ArrayOf,
     Function,
@@ -25,7 +26,6 @@ from smemlint.ir import (
 Declared: TypeAlias = tuple[str, tuple[Type | None, ...]]
 """Id of a function template and the types of an instantiation's parameters, None where they are not read."""
 _PARAMETER = re.compile(r"(.*[\s*&>\]])[A-Za-z_]\w*\s*", re.DOTALL)
-_OPENING, _CLOSING = "([{<", ")]}>"
 
 
 def declared(c: Context, identifiers: Iterable[str], text: str, at: int) -> Iterator[Declared]:
@@ -87,17 +87,9 @@ def _match(
 
 def _parts(text: str, at: int) -> list[str] | None:
     """What stands between commas up to the closing parenthesis; None where that is not an instantiation."""
-    parts, depth, begin = [], 0, at
-    for i in range(at, min(len(text), at + 4000)):
-        letter = text[i]
-        if letter in ",)" and depth == 0:
-            parts.append(text[begin:i].strip())
-            begin = i + 1
-            if letter == ")":
-                rest = text[i + 1 : i + 40].lstrip()
-                return [p for p in parts if p] if rest.startswith(";") else None
-        depth += (letter in _OPENING) - (letter in _CLOSING)
-    return None
+    found = listed(text, at - 1, ANGLES)
+    instantiates = found is not None and text[found[1] : found[1] + 40].lstrip().startswith(";")
+    return list(filter(None, found[0])) if found is not None and instantiates else None
 
 
 def _type(c: Context, part: str) -> Type | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 
 from smemlint.frontend.lower.lowering import Context, Scope
+from smemlint.frontend.text.expansion import ANGLES, listed
 from smemlint.ir import OpaqueType, TemplateArgument, TemplateParam, VariableTemplate
 from smemlint.patterns import pattern
 from smemlint.source.blank import blank_comments
@@ -53,7 +54,8 @@ def _made(c: Context, match: re.Match[str]) -> VariableTemplate | None:
 
 def _parameters(c: Context, text: str, at: int) -> tuple[TemplateParam, ...]:
     result: list[TemplateParam] = []
-    for i, part in enumerate(_split(text)):
+    parts, _ = listed(f"<{text}>", 0, ANGLES) or ((), 0)
+    for i, part in enumerate(filter(None, parts)):
         found = _PARAMETER.match(part)
         if found is None:
             continue
@@ -72,16 +74,3 @@ def _parameters(c: Context, text: str, at: int) -> tuple[TemplateParam, ...]:
             given = c.texts.read_type(default) or OpaqueType(default)
         result.append(TemplateParam(f"{name}@template{at}.{i}", name, kind, given, bool(pack)))
     return tuple(result)
-
-
-def _split(text: str) -> list[str]:
-    """A list at its commas, those in brackets aside."""
-    parts, depth, current = [], 0, ""
-    for character in text:
-        depth += (character in "<([{") - (character in ">)]}")
-        if character == "," and depth == 0:
-            parts.append(current)
-            current = ""
-        else:
-            current += character
-    return [part for part in (*parts, current) if part.strip()]
