@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from smemlint.ir import ArrayOf, Assign, Binary, Cast, Declare, Evaluate, Expr, Function, Index, Member, Name
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import Scalar, Type
+from smemlint.ir.uses import declared
 from smemlint.ir.walk import nodes_of
 
 
@@ -15,11 +16,7 @@ from smemlint.ir.walk import nodes_of
 def plain_uses(f: Function) -> Mapping[str, frozenset[int]]:
     """By id of a static shared variable whose elements are stored and loaded by its own name and that goes
     nowhere else: id() of the expressions that load from it."""
-    arrays = {
-        n.var.id: n.var.type
-        for n in nodes_of(f.body)
-        if isinstance(n, Declare) and n.var.storage == "shared" and not n.var.volatile
-    }
+    arrays = {v.id: v.type for v in declared(f) if v.storage == "shared" and not v.volatile}
     if not arrays:
         return {}
     named = Counter(n.id for n in nodes_of(f.body) if isinstance(n, Name) and n.id in arrays)

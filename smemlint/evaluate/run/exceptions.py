@@ -6,7 +6,6 @@ handler runs; where a condition that nobody can decide throws, both ways go on.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from smemlint.evaluate.control_flow.join_points import merge_into, suppose
@@ -28,7 +27,6 @@ from smemlint.ir import (
     Declare,
     Evaluate,
     If,
-    PointerTo,
     RecordRef,
     Scalar,
     Stmt,
@@ -36,7 +34,8 @@ from smemlint.ir import (
     Type,
     UnknownExpr,
 )
-from smemlint.ir.types import BOOL
+from smemlint.ir.types import BOOL, referred
+from smemlint.ir.uses import last_statement
 from smemlint.records import record
 
 MOST_THROWN = 6
@@ -75,21 +74,15 @@ def _raise(m: Machine, thrown: Thrown) -> None:
 
 def note_check(m: Machine, c: Int, then: Stmt) -> None:
     """A check that throws where c holds, which is not known or false."""
-    if not m.context.tries or not any(_is_throw(s) for s in _last(then)):
+    s = last_statement(then)
+    if not m.context.tries or not isinstance(s, Evaluate) or not _is_throw(s):
         return
     trying = m.context.tries[-1]
     if c.known:
         trying.checks = trying.checks or not c.const
         return
-    (e,) = (s.expr for s in _last(then) if isinstance(s, Evaluate))
-    assert isinstance(e, UnknownExpr)
-    _note(trying, Thrown(*_thrown(m, e), snapshot(m), m.context.way))
-
-
-def _last(s: Stmt) -> Iterator[Stmt]:
-    while isinstance(s, Block) and s.body:
-        s = s.body[-1]
-    yield s
+    assert isinstance(s.expr, UnknownExpr)
+    _note(trying, Thrown(*_thrown(m, s.expr), snapshot(m), m.context.way))
 
 
 def _is_throw(s: Stmt) -> bool:
@@ -218,7 +211,7 @@ def _takes(m: Machine, handler: Stmt, thrown: Type | None) -> bool:
     if not isinstance(first, Declare) or not isinstance(init, UnknownExpr) or init.reason != CAUGHT:
         return True  # `catch (...)`
     t = m.resolve(first.var.type)
-    t = t.to if isinstance(t, PointerTo) and t.reference else t
+    t = referred(t)
     if not isinstance(t, Scalar | RecordRef) or not isinstance(thrown, Scalar | RecordRef):
         return thrown is None or not isinstance(t, Scalar)
     if isinstance(t, Scalar) or isinstance(thrown, Scalar):
