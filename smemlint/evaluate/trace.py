@@ -309,6 +309,3 @@ def _assumptions(m: Machine, log: SiteLog, launch: Launch) -> tuple[Assumption, 
         return made
     block = " x ".join(map(str, launch.block))
     return (Assumption("block-shape", f"a block of {block} threads"), *made)
-
-
-__all__ = ["Int", "shared_arrays", "traces_of"]

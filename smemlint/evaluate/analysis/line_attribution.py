@@ -143,6 +143,3 @@ def _last(e: Expr) -> Expr | None:
     if isinstance(e, Asm):
         return (e.inputs or e.outputs or (None,))[-1]
     return None
-
-
-__all__ = ["copied", "line_of", "opens_call"]

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from smemlint.evaluate.compiler.address_patterns import Pattern
 from smemlint.records import record
 
-__all__ = ["JoinEvent", "JoinGroup", "JoinKind", "vectorise"]
-
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
 

@@ -72,6 +72,3 @@ def _may_access(m: Machine, body: Stmt) -> bool:
         )
         m.memo.reaching[id(body)] = known
     return known
-
-
-__all__ = ["look_aside", "suppose", "supposed"]

@@ -13,8 +13,6 @@ from smemlint.evaluate.machine.state import Mask, SiteLog, Undecided
 from smemlint.evaluate.types.spelling import dims_of
 from smemlint.evaluate.values.affine import Affine, Terms, cuts, divisor
 
-__all__ = ["Conditions", "Sums"]
-
 WIDEST = 16
 """Bytes a lane of the widest access."""
 Conditions: TypeAlias = tuple[tuple[Undecided, ...], Mask]

@@ -25,7 +25,7 @@ from smemlint.records import record
 _IDENTIFIER = pattern(rb"[A-Za-z_]\w*")
 _LOGICAL_LINE = pattern(rb"(?:[^\n\\]|\\\r?\n|\\.)*")
 _NEWLINE = pattern(rb"\n")
-__all__ = ["CType", "FileText", "Macro", "Positions"]
+__all__ = ["CType", "FileText", "Positions"]
 
 
 @record(slots=True)

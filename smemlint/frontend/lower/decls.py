@@ -8,7 +8,7 @@ from dataclasses import replace
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import INIT_LIST, UNEXPOSED, is_expression
-from smemlint.frontend.clang.names import ENUMERATOR, PARAMETER, UNEXPOSED_DECL, UNION, VARIABLE, valid
+from smemlint.frontend.clang.names import ENUMERATOR, UNEXPOSED_DECL, UNION, valid
 from smemlint.frontend.lower.expressions.calls import converted
 from smemlint.frontend.lower.functions import FunctionLowering
 from smemlint.frontend.lower.lowering import Context
@@ -437,6 +437,3 @@ def _pointed(expr: Expr) -> Expr:
 
 def _same(left: Node, right: Node) -> bool:
     return bool(left.d0 == right.d0 and left.d1 == right.d1 and left.kind == right.kind)
-
-
-__all__ = ["PARAMETER", "VARIABLE", "DeclarationLowering", "RecordRef"]

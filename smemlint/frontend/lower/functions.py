@@ -8,7 +8,6 @@ from smemlint.frontend.clang.kinds import CALL, INIT_LIST, TEMPLATE_REF, TYPE_RE
 from smemlint.frontend.clang.names import (
     CLASS_TEMPLATE,
     CONSTRUCTOR,
-    CONVERSION,
     FUNCTION_TEMPLATE,
     MEMBER_REFERENCE,
     METHOD,
@@ -269,9 +268,6 @@ def _side(attributes: set[int]) -> str:
     if DEVICE_ATTRIBUTE in attributes:
         return "both" if HOST_ATTRIBUTE in attributes else "device"
     return "host"
-
-
-__all__ = ["CONVERSION", "FunctionLowering"]
 
 
 def _is_list(text: str) -> bool:

@@ -7,17 +7,14 @@ from smemlint.frontend.clang.cursors import CType, Node
 from smemlint.frontend.clang.names import (
     ALIAS_TEMPLATE,
     CLASS_TEMPLATE,
-    ENUM,
     FUNCTIONS,
     PARTIAL,
     RECORDS,
     UNION,
     Definition,
-    valid,
 )
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.templates.parameters import expand_alias
-from smemlint.frontend.lower.templates.substitute import substitute_type
 from smemlint.frontend.text.scalars import BY_KIND, library_scalar
 from smemlint.ir import (
     ArrayOf,
@@ -338,6 +335,3 @@ def is_constant(type_: CType) -> bool:
 def own_arguments(parameters: tuple[TemplateParam, ...]) -> tuple[TemplateArgument, ...]:
     """A template's parameters as the arguments that name them."""
     return tuple(TypeParam(p.id, p.name) if p.kind == "type" else Name(p.id, p.name) for p in parameters)
-
-
-__all__ = ["ENUM", "TypeLowering", "own_arguments", "substitute_type", "valid"]

@@ -30,8 +30,6 @@ from smemlint.ir.uses import given, variables
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
 
-__all__ = ["element_type", "is_computed", "is_wider", "types_of"]
-
 _SAME_BITS = frozenset({"__ushort_as_half", "__short_as_half", "__ushort_as_bfloat16", "__short_as_bfloat16"})
 _MOVES = (Effect.LOAD, Effect.EXCHANGE)
 

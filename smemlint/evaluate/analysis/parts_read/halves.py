@@ -29,8 +29,6 @@ from smemlint.ir.types import is_reference
 from smemlint.ir.uses import declared
 from smemlint.ir.walk import children, nodes_of
 
-__all__ = ["LOW", "halves_read", "narrow_reads"]
-
 WHOLE, LOW, HIGH = -1, 0, 4
 HALF = 4
 """Bytes."""

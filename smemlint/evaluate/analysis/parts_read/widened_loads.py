@@ -34,8 +34,6 @@ from smemlint.ir.memo import by_identity
 from smemlint.ir.uses import given, grown
 from smemlint.ir.walk import nodes_of
 
-__all__ = ["handed_on", "is_float_of", "is_widened", "perhaps_widened"]
-
 _TO_FLOAT = ("__bfloat162float", "__low2float", "__high2float")
 _SOMETIMES = frozenset(("<", "<=", ">", ">=", "==", "!=", "&", "/", "%", ">>", "&&", "||"))
 """Operators after which nvcc keeps 16 bits in some cases."""
