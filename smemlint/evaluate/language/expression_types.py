@@ -5,27 +5,38 @@ from __future__ import annotations
 from smemlint.evaluate.language.overloads import bindings_in, declared_operators, methods_of, takes
 from smemlint.evaluate.machine.dispatch import lvalue
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.types.matching import is_type
+from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Pointer
+from smemlint.evaluate.values.widths import common_type
 from smemlint.ir import (
     ArrayOf,
     Assign,
     Binary,
     Call,
     Cast,
+    Conditional,
+    Construct,
     Expr,
+    FloatLiteral,
     Index,
+    Literal,
     Member,
+    MemberType,
     Name,
     OpaqueType,
     PointerTo,
     RecordRef,
+    Scalar,
     This,
     Type,
     TypeParam,
     Unary,
 )
-from smemlint.ir.types import pointed_to
+from smemlint.ir.types import BOOL, is_reference, pointed_to, referred
 from smemlint.records import record
+
+_UNSEEN = frozenset(("declval", "std::declval", "cuda::std::declval"))
 
 
 @record(frozen=True, slots=True)
@@ -34,6 +45,43 @@ class Typed:
 
     type: Type
     place: bool
+
+
+def with_expressions(m: Machine, t: Type) -> Type:
+    """A resolved type with what its `decltype` stands for, as far as it is known."""
+    if isinstance(t, OpaqueType):
+        found = None if t.of is None else _declared_type(m, t.of)
+        return t if found is None else found
+    if isinstance(t, PointerTo):
+        to = with_expressions(m, t.to)
+        if to is t.to:
+            return t
+        return to if t.reference and is_reference(to) else PointerTo(to, t.reference, t.volatile)
+    if isinstance(t, ArrayOf):
+        element = with_expressions(m, t.element)
+        return t if element is t.element else ArrayOf(element, t.extent)
+    if isinstance(t, MemberType):
+        owner = referred(with_expressions(m, t.owner))
+        return t if owner is t.owner else m.types.resolve(MemberType(owner, t.name, t.arguments), m.bindings)
+    if isinstance(t, RecordRef) and any(isinstance(a, OpaqueType) and a.of is not None for a in t.arguments):
+        arguments = tuple(with_expressions(m, a) if is_type(a) else a for a in t.arguments)  # type: ignore[arg-type]
+        return t if arguments == t.arguments else m.types.resolve(RecordRef(t.name, arguments), m.bindings)
+    return t
+
+
+def _declared_type(m: Machine, e: Expr) -> Type | None:
+    """What `decltype` says of an expression: of a name, as it was declared."""
+    if isinstance(e, Name):
+        o = m.find(e.id) if e.id else None
+        return None if o is None or isinstance(o.type, OpaqueType) else o.type
+    m.silent += 1
+    try:
+        found = type_of_expression(m, e)
+    finally:
+        m.silent -= 1
+    if found is None or isinstance(found.type, OpaqueType):
+        return None
+    return PointerTo(found.type, True) if found.place and isinstance(e, Call) else found.type
 
 
 def type_at(m: Machine, e: Expr) -> Type | None:
@@ -63,13 +111,17 @@ def type_of_expression(m: Machine, e: Expr) -> Typed | None:
         return _applied(m, e.base, "[]", 1)
     if isinstance(e, Call):
         return _of_call(m, e)
+    if isinstance(e, Literal | FloatLiteral):
+        return Typed(e.type, False)
+    if isinstance(e, Conditional):
+        return type_of_expression(m, e.then)
     if isinstance(e, Unary):
         return _applied(m, e.operand, e.op, int(e.op in ("x++", "x--")))
     if isinstance(e, Binary):
-        return _applied(m, e.left, e.op, 1)
+        return _applied(m, e.left, e.op, 1) or _computed(m, e)
     if isinstance(e, Assign):
         return _applied(m, e.target, e.op, 1)
-    return _seen_through(m.resolve(e.type)) if isinstance(e, Cast) else None
+    return _seen_through(m.resolve(e.type)) if isinstance(e, Cast | Construct) else None
 
 
 def before_member(m: Machine, e: Member) -> Expr:
@@ -102,9 +154,21 @@ def _of_call(m: Machine, e: Call) -> Typed | None:
         if e.callee.arrow:
             t = pointed_to(t)
         return returned_by(m, t, e.callee.name, len(e.arguments))
-    called = None if isinstance(e.callee, Name) and e.callee.id in m.module.functions else e.callee
-    base = type_of_expression(m, called) if called is not None else None
+    if isinstance(e.callee, Name) and m.find(e.callee.id) is None:
+        return _of_function(m, e.callee, len(e.arguments))
+    base = type_of_expression(m, e.callee)
     return returned_by(m, base.type, "operator()", len(e.arguments)) if base is not None else None
+
+
+def _of_function(m: Machine, callee: Name, count: int) -> Typed | None:
+    """What `declval`, or one of the program's functions that is no template, gives."""
+    if callee.name in _UNSEEN:
+        return _seen_through(m.resolve(callee.arguments[0])) if len(callee.arguments) == 1 else None  # type: ignore[arg-type]
+    found = [m.module.functions.get(id) for id in m.module.overloads.get(callee.name, ())]
+    fitting = [f for f in found if f is not None and len(f.parameters) == count]
+    results = {f.returns for f in fitting if not f.template}
+    alone = len(results) == 1 == len(fitting)
+    return _seen_through(m.types.resolve(results.pop(), {})) if alone else None
 
 
 def _applied(m: Machine, e: Expr, op: str, count: int) -> Typed | None:
@@ -123,7 +187,22 @@ def _applied(m: Machine, e: Expr, op: str, count: int) -> Typed | None:
         return Typed(PointerTo(t), False)
     if op in ("+", "-") and count and isinstance(t, PointerTo | ArrayOf):
         return Typed(PointerTo(t.element if isinstance(t, ArrayOf) else t.to), False)
-    return of if op in ("++", "--") else None
+    if op == "!" and isinstance(t, Scalar | PointerTo):
+        return Typed(BOOL, False)
+    return of if op in ("++", "--") or (isinstance(t, Scalar) and not count) else None
+
+
+def _computed(m: Machine, e: Binary) -> Typed | None:
+    """What an operator of the language makes of numbers, or tells of two values."""
+    left, right = type_of_expression(m, e.left), type_of_expression(m, e.right)
+    if e.op == ",":
+        return right
+    if left is not None and isinstance(left.type, RecordRef):
+        return None
+    if e.op in (*COMPARISONS, "&&", "||"):
+        return Typed(BOOL, False)
+    numbers = [x.type for x in (left, right) if x is not None and isinstance(x.type, Scalar)]
+    return Typed(common_type(*numbers), False) if len(numbers) == 2 else None
 
 
 def returned_by(m: Machine, t: Type | None, name: str, count: int) -> Typed | None:

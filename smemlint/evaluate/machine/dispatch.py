@@ -22,6 +22,7 @@ Values: TypeAlias = "Mapping[type, Callable[[Machine, Any], Value]]"
 Places: TypeAlias = "Mapping[type, Callable[[Machine, Any], Pointer | Value]]"
 Runners: TypeAlias = "Mapping[type, Callable[[Machine, Any], None]]"
 Builders: TypeAlias = "Mapping[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]]"
+Typer: TypeAlias = "Callable[[Machine, Type], Type]"
 Copier: TypeAlias = "Callable[[Machine, Expr], Value]"
 Converter: TypeAlias = "Callable[[Machine, RecordValue | Pointer, Type | None], Value | None]"
 
@@ -34,6 +35,7 @@ _RUNNERS: dict[type, Callable[[Machine, Any], None]] = {}
 _BUILDERS: dict[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]] = {}
 _CONVERTERS: list[Converter] = []
 _COPIERS: list[Copier] = []
+_TYPERS: list[Typer] = []
 
 
 class EndedError(Exception):
@@ -55,15 +57,17 @@ def answer_by(
     builders: Builders,
     converter: Converter,
     copier: Copier,
+    typer: Typer,
 ) -> None:
     """Say which function answers for which type of expression, statement and (for `{...}`) type, and which
-    ones convert records and copy them."""
+    ones convert records, copy them and know the types of expressions."""
     _VALUES.update(values)
     _PLACES.update(places)
     _RUNNERS.update(runners)
     _BUILDERS.update(builders)
     _CONVERTERS[:] = [converter]
     _COPIERS[:] = [copier]
+    _TYPERS[:] = [typer]
 
 
 def rvalue(m: Machine, e: Expr) -> Value:
@@ -126,6 +130,11 @@ def begun(m: Machine, e: Expr) -> Value:
     """What an object begins as that is made of an expression: its value, or what a copy or move constructor
     of the program makes of the object that it names."""
     return _COPIERS[0](m, e)
+
+
+def with_expressions(m: Machine, t: Type) -> Type:
+    """A resolved type with what its `decltype` stands for."""
+    return _TYPERS[0](m, t)
 
 
 def run(m: Machine, s: Stmt) -> None:

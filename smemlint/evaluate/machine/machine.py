@@ -24,7 +24,7 @@ from smemlint.evaluate.machine.components import (
     Turns,
 )
 from smemlint.evaluate.machine.departures import Departures, Parts, as_met, stayed, together
-from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue
+from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue, with_expressions
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import (
     WHOLE,
@@ -43,7 +43,6 @@ from smemlint.evaluate.machine.state import (
     joins_of,
 )
 from smemlint.evaluate.machine.sums import Conditions
-from smemlint.evaluate.machine.typed import with_expressions
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Types
 from smemlint.evaluate.types.matching import Bindings

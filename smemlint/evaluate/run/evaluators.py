@@ -17,6 +17,7 @@ from smemlint.evaluate.language.constants import (
     this_value,
     unknown_value,
 )
+from smemlint.evaluate.language.expression_types import with_expressions
 from smemlint.evaluate.language.names import name_place, name_value, static_member_value
 from smemlint.evaluate.language.places import index_place, member_place, value_at_place
 from smemlint.evaluate.language.record_conversions import by_conversion
@@ -169,4 +170,4 @@ BUILDERS: Builders = {
     Part: build_single,
 }
 
-answer_by(VALUES, PLACES, RUNNERS, BUILDERS, by_conversion, begun_as)
+answer_by(VALUES, PLACES, RUNNERS, BUILDERS, by_conversion, begun_as, with_expressions)
