@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from smemlint.evaluate.language.overloads import bindings_in, declared_operators, methods_of, takes
-from smemlint.evaluate.machine.dispatch import lvalue
+from smemlint.evaluate.machine.dispatch import lvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Pointer
-from smemlint.evaluate.values.widths import common_type
+from smemlint.evaluate.values.widths import common_type, promoted
 from smemlint.ir import (
     ArrayOf,
     Assign,
@@ -28,12 +28,13 @@ from smemlint.ir import (
     PointerTo,
     RecordRef,
     Scalar,
+    Special,
     This,
     Type,
     TypeParam,
     Unary,
 )
-from smemlint.ir.types import BOOL, is_reference, pointed_to, referred
+from smemlint.ir.types import BOOL, INT, UINT, is_reference, pointed_to, referred
 from smemlint.records import record
 
 _UNSEEN = frozenset(("declval", "std::declval", "cuda::std::declval"))
@@ -74,11 +75,7 @@ def _declared_type(m: Machine, e: Expr) -> Type | None:
     if isinstance(e, Name):
         o = m.find(e.id) if e.id else None
         return None if o is None or isinstance(o.type, OpaqueType) else o.type
-    m.silent += 1
-    try:
-        found = type_of_expression(m, e)
-    finally:
-        m.silent -= 1
+    found = type_of_expression(m, e)
     if found is None or isinstance(found.type, OpaqueType):
         return None
     return PointerTo(found.type, True) if found.place and isinstance(e, Call) else found.type
@@ -100,7 +97,7 @@ def stays(e: Expr) -> bool:
 def type_of_expression(m: Machine, e: Expr) -> Typed | None:
     """The type of an expression; None where only what runs could tell it."""
     if stays(e):
-        place = lvalue(m, e)
+        place = unseen(m, e, lvalue)
         return Typed(place.pointee, True) if isinstance(place, Pointer) else None
     if isinstance(e, This):
         this = m.frame.this
@@ -113,8 +110,11 @@ def type_of_expression(m: Machine, e: Expr) -> Typed | None:
         return _of_call(m, e)
     if isinstance(e, Literal | FloatLiteral):
         return Typed(e.type, False)
+    if isinstance(e, Special):
+        return Typed(INT if e.name == "warpSize" else UINT, False)
     if isinstance(e, Conditional):
-        return type_of_expression(m, e.then)
+        then, otherwise = type_of_expression(m, e.then), type_of_expression(m, e.otherwise)
+        return _of_numbers(then, otherwise) or then
     if isinstance(e, Unary):
         return _applied(m, e.operand, e.op, int(e.op in ("x++", "x--")))
     if isinstance(e, Binary):
@@ -189,7 +189,9 @@ def _applied(m: Machine, e: Expr, op: str, count: int) -> Typed | None:
         return Typed(PointerTo(t.element if isinstance(t, ArrayOf) else t.to), False)
     if op == "!" and isinstance(t, Scalar | PointerTo):
         return Typed(BOOL, False)
-    return of if op in ("++", "--") or (isinstance(t, Scalar) and not count) else None
+    if isinstance(t, Scalar) and op in ("+", "-", "~") and not count:
+        return Typed(promoted(t), False)
+    return of if op in ("++", "--", "x++", "x--", "++x", "--x") else None
 
 
 def _computed(m: Machine, e: Binary) -> Typed | None:
@@ -201,8 +203,16 @@ def _computed(m: Machine, e: Binary) -> Typed | None:
         return None
     if e.op in (*COMPARISONS, "&&", "||"):
         return Typed(BOOL, False)
+    return _of_numbers(left, left if e.op in ("<<", ">>") else right)
+
+
+def _of_numbers(left: Typed | None, right: Typed | None) -> Typed | None:
+    """The type in which numbers of two types meet."""
     numbers = [x.type for x in (left, right) if x is not None and isinstance(x.type, Scalar)]
-    return Typed(common_type(*numbers), False) if len(numbers) == 2 else None
+    if len(numbers) < 2:
+        return None
+    real = [t for t in numbers if t.kind == "float"]
+    return Typed(max(real, key=lambda t: t.size) if real else common_type(*numbers), False)
 
 
 def returned_by(m: Machine, t: Type | None, name: str, count: int) -> Typed | None:

@@ -13,13 +13,13 @@ from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, differ, settle
 from smemlint.evaluate.language.accesses import load, mention
 from smemlint.evaluate.language.conversions import operand_of, truth
+from smemlint.evaluate.language.expression_types import type_of_expression
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.local_memory import here, merge
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, collapse, form_of, subtract
-from smemlint.evaluate.values.widths import common_type, promoted
+from smemlint.evaluate.values.widths import common_type
 from smemlint.ir import (
     STEPS,
     ArrayOf,
@@ -44,7 +44,7 @@ from smemlint.ir import (
     UnknownExpr,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import BOOL, INT, LONG, UINT
+from smemlint.ir.types import BOOL, LONG
 from smemlint.ir.uses import holds
 from smemlint.ir.walk import walk
 
@@ -270,43 +270,17 @@ def _chosen_by_launch(
 
 def _of_common_type(m: Machine, chosen: Int, other: Expr) -> Int:
     """A value in the type that the operand which is not taken gives it: `c ? -1 : 1u` is a large number."""
-    written = _written_type(m, other)
+    found = type_of_expression(m, other)
+    written = found.type if found is not None else None
     if written is None and _tells_type(other):
         guessed, assumed = list(m.unknowns.guessed), dict(m.journal.assumptions)
         v = unseen(m, other)
         m.unknowns.guessed, m.journal.assumptions = guessed, assumed
         written = v.type if isinstance(v, Int) else None
-    if written is None or written == chosen.type:
+    if not isinstance(written, Scalar) or written.kind in ("float", "void") or written == chosen.type:
         return chosen
     t = common_type(chosen.type, written)
     return ar.convert(chosen, t, m.unknowns) if t.kind in ("int", "uint") else chosen
-
-
-def _written_type(m: Machine, e: Expr) -> Scalar | None:
-    """The type of a number as it is written; None where more than its parts tells it."""
-    if isinstance(e, Cast):
-        t = m.resolve(e.type)
-        return t if isinstance(t, Scalar) and t.kind in ("int", "uint", "bool") else None
-    if isinstance(e, Literal):
-        return e.type
-    if isinstance(e, Name):
-        v = unseen(m, e)
-        return v.type if isinstance(v, Int) else None
-    if isinstance(e, Special):
-        return INT if e.name == "warpSize" else UINT
-    if isinstance(e, Unary) and e.op in ("+", "-", "~", "!"):
-        inner = _written_type(m, e.operand)
-        return BOOL if e.op == "!" else None if inner is None else promoted(inner)
-    if isinstance(e, Binary) and e.op in (*COMPARISONS, "&&", "||"):
-        return BOOL
-    if isinstance(e, Binary) and e.op != ",":
-        left = _written_type(m, e.left)
-        right = left if e.op in ("<<", ">>") else _written_type(m, e.right)
-    elif isinstance(e, Conditional):
-        left, right = _written_type(m, e.then), _written_type(m, e.otherwise)
-    else:
-        return None
-    return None if left is None or right is None else common_type(left, right)
 
 
 def _only_chooses(m: Machine, e: Conditional) -> bool:

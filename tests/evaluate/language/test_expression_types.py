@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from smemlint.api import analyse_file
 from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.running.jobs import Job
 from smemlint.source import source_from_bytes
 
 HEAD = """
@@ -159,3 +161,16 @@ def test_an_operator_outside_of_classes_that_a_template_uses_is_not_the_language
     result = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
     said = [n for n in result.notes if n.code != "no-access"]
     assert said or [t.grade for t in result.traces if t.grade is not Grade.EXACT]
+
+
+def test_a_float_and_an_integer_meet_in_a_float() -> None:
+    text = """
+template <typename T> __global__ void k(T f) {
+    __shared__ float s[1024];
+    decltype(f + 1) x = 0.5f * threadIdx.x;
+    s[(int)(64 * x)] = 0;
+}
+void start() { k<float><<<1, 32>>>(2.0f); }
+"""
+    (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
+    assert [a.ways for a in kernel.accesses] == [len({64 * (t / 2) for t in range(32)})]
