@@ -9,11 +9,11 @@ from smemlint.frontend import load
 from smemlint.launch import started_kernels
 from smemlint.source import source_from_bytes
 
-READ = "struct Config { int threads, n; }; void read(Config *); "
+READ = "struct Config { int threads, n; }; void read(Config *); const char *line(int); "
 REPLACED = {
     "by what the device has": """int t = 128; cudaDeviceProp d; cudaGetDeviceProperties(&d, 0);
         if (d.major >= 8) t = d.multiProcessorCount;""",
-    "by what text says": """int t = 128; const char *given[] = {"n=3", "t=64"};
+    "by what text says": """int t = 128; const char *given[] = {line(0), line(1)};
         for (auto x : given) if (strncmp(x, "t=", 2) == 0) t = atoi(x + 2);""",
     "by what another file reads": "int t = 128; Config c; read(&c); if (c.n == 3) t = c.threads;",
 }

@@ -10,6 +10,7 @@ from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.machine.dispatch import begun, lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import CAUGHT
+from smemlint.evaluate.memory.text import literal, spelled
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.matching import TYPES
 from smemlint.evaluate.values.floats import rounded
@@ -62,7 +63,8 @@ def float_value(m: Machine, e: FloatLiteral) -> Value:
 
 
 def string_value(m: Machine, e: StringLiteral) -> Value:
-    return Other(None, True)
+    text = spelled(e.value) if m.host else None
+    return Other(None, True) if text is None else literal(text)
 
 
 def special_value(m: Machine, e: Special) -> Value:

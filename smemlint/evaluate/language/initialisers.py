@@ -10,6 +10,7 @@ from smemlint.evaluate.language.packs import expanded
 from smemlint.evaluate.machine.dispatch import begun, build, lvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.local_memory import write_cell, write_cells
+from smemlint.evaluate.memory.text import LONGEST, characters, is_character, spelled
 from smemlint.evaluate.values.number import VALUES, Int, Pointer, RecordValue, Value, plus
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import ArrayOf, Expr, InitList, Literal, RecordRef, Scalar, StringLiteral, Type
@@ -25,7 +26,9 @@ def initialise(m: Machine, o: Object, t: Type, init: Expr) -> None:
         if isinstance(init, InitList):
             elements = expanded(m, init.elements)
         elif isinstance(init, StringLiteral):
-            o.havoc = True
+            text = spelled(init.value) if m.host and is_character(t.element) else None
+            o.havoc = text is None or len(text) > LONGEST
+            o.cells.update({} if text is None or o.havoc else characters(text))
             return
         else:
             _copy_array(m, o, t, init)

@@ -43,6 +43,7 @@ from smemlint.evaluate.library.containers import (
 from smemlint.evaluate.library.cooperative_groups import group_method
 from smemlint.evaluate.library.memory import escaped, given, is_class, may_set, may_set_referred
 from smemlint.evaluate.library.smart_pointers import is_smart, owning, smart_method
+from smemlint.evaluate.library.text import is_string, string_element, string_made, string_method
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue, unseen
 from smemlint.evaluate.machine.functions import (
     FUNCTIONS,
@@ -213,6 +214,8 @@ def constructed(m: Machine, t: RecordRef, e: Construct) -> Value | None:
         return generalised(m, group, t) if isinstance(group, RecordValue) else None
     if is_smart(t):
         return owning(m, t, e.arguments)
+    if m.host and is_string(t):
+        return string_made(m, t, e.arguments)
     if m.host and is_container(t):
         return contained(m, t, e.arguments)
     if m.host and is_function_object(t):
@@ -268,6 +271,10 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         held = smart_method(m, v, e)
         if held is not None:
             return held
+    if m.host and is_string(self_type):
+        told = string_method(m, v, e)
+        if told is not None:
+            return told
     if m.host and is_container(self_type):
         told = container_method(m, v, e)
         if told is not None:
@@ -345,6 +352,8 @@ def element_of(m: Machine, v: Method, e: Call) -> Pointer | None:
     """What `a[i]`, `a.front()` and the like of a library's array name; None for everything else."""
     if not isinstance(v.self, Pointer) or not isinstance(v.self.pointee, RecordRef):
         return None
+    if m.host and is_string(v.self.pointee):
+        return string_element(m, v, e)
     if m.host and is_container(v.self.pointee):
         return container_element(m, v, e)
     held = array_of(m, v.self)

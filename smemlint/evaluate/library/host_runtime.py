@@ -9,13 +9,14 @@ from smemlint.evaluate.language.accesses import store
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.places import field_of
 from smemlint.evaluate.machine.dispatch import rvalue
-from smemlint.evaluate.machine.functions import Arguments, called, named, number
+from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.memory.text import literal, text_in
 from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import LARGEST
-from smemlint.ir import ArrayOf, Call, Construct, Expr, PointerTo, Scalar, StringLiteral
-from smemlint.ir.types import CHAR, INT, LONG
+from smemlint.ir import ArrayOf, Call, PointerTo, Scalar
+from smemlint.ir.types import CHAR, INT
 
 THREADS = 1024
 """Threads that a block can have on every device that CUDA still knows."""
@@ -46,7 +47,6 @@ _ATTRIBUTES = {
 """The same by cudaDeviceAttr."""
 EXITS = ("exit", "_exit", "_Exit", "abort", "quick_exit")
 _MEMORY = "memory"
-_WORD = "word of the command line"
 _ALLOCATES = ("cudaMalloc", "cudaHostAlloc", "cuMemAlloc", "cuMemHostAlloc", "posix_memalign")
 """How functions begin that make the pointer whose address they are given first."""
 _READS_ONLY = ("cudaMemcpy", "cudaMemset", "cudaLaunch", "MPI_Init")
@@ -56,7 +56,7 @@ def command_line(words: Sequence[str]) -> tuple[Int, Pointer]:
     """argc and argv of a program that is told these words, its own name before them."""
     told = Object("argv", "argv", PointerTo(CHAR), "local", uniform=True, havoc=True)
     for i, word in enumerate(("program", *words)):
-        told.cells[8 * i] = Pointer(Object(f"{_WORD} {i}", word, CHAR, "global"), Int(0), CHAR)
+        told.cells[8 * i] = literal(word)
     return Int(len(words) + 1), Pointer(told, Int(0), PointerTo(CHAR))
 
 
@@ -82,51 +82,8 @@ def forget(m: Machine, name: str, values: Sequence[Value]) -> None:
             o.cells[at] = Pointer(Object(f"allocated:{o.name}", o.name, made.to, "global"), Int(0), made.to)
 
 
-def _text(m: Machine, e: Expr) -> str | None:
-    """A string that is known: a literal, or a word of the command line."""
-    while isinstance(e, Construct) and len(e.arguments) == 1:
-        e = e.arguments[0]
-    if isinstance(e, StringLiteral):
-        return e.value.strip('"')
-    v = rvalue(m, e)
-    return v.object.name if isinstance(v, Pointer) and v.object.id.startswith(_WORD) else None
-
-
 def _told_nothing(m: Machine, e: Call) -> bool:
     return bool(e.arguments) and number(rvalue(m, e.arguments[0])) == 1
-
-
-@named(
-    "atoi",
-    "atol",
-    "atoll",
-    "strtol",
-    "strtoll",
-    "strtoul",
-    "strtoull",
-    "stoi",
-    "stol",
-    "stoul",
-    "stoull",
-    "stoll",
-)
-def _parsed(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    text = _text(m, e.arguments[0]) if e.arguments else None
-    if text is None:
-        return Other()
-    digits = text.strip().removeprefix("+")
-    body = digits.removeprefix("-")
-    count = next((i for i, c in enumerate(body) if not c.isdigit()), len(body))
-    n = int(body[:count] or 0)
-    return Int(-n if digits.startswith("-") else n, INT if called(e) in ("atoi", "stoi") else LONG)
-
-
-@named("strcmp", "strcasecmp")
-def _compared(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    texts = [_text(m, a) for a in e.arguments[:2]]
-    if len(texts) < 2 or None in texts:
-        return m.unknowns.value(INT, "strcmp")
-    return Int(int(texts[0] != texts[1]))
 
 
 @named("getopt", "getopt_long")
@@ -212,7 +169,7 @@ def _largest_block(m: Machine, e: Call, arguments: Arguments, discarded: bool) -
 def _found_by_name(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """The kernel of a name, as it is written or as the compiler makes it of one without a template."""
     values = [rvalue(m, a) for a in e.arguments]
-    name = _text(m, e.arguments[2]) if len(values) > 2 else None
+    name = text_in(m, values[2]) if len(values) > 2 else None
     kernels = [f for f in m.module.functions.values() if f.side == "kernel" and not f.template]
     meant = [f for f in kernels if name == f.name or (name or "").startswith(f"_Z{len(f.name)}{f.name}")]
     if m.host and isinstance(values[0], Pointer):

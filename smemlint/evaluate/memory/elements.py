@@ -13,12 +13,13 @@ SEQUENCES = (
     "std::initializer_list",
     "thrust::host_vector",
 )
+STRINGS = ("std::string", "std::string_view", "std::basic_string", "std::basic_string_view")
 MAPS = ("std::map", "std::unordered_map", "std::multimap")
 
 
 def holds_elements(t: Type | None) -> bool:
-    """Return whether a type is a sequence or a map, which begins with a pointer to its elements."""
-    return isinstance(t, RecordRef) and (t.name in SEQUENCES or t.name in MAPS)
+    """Return whether a type is a sequence, a map or a string, which begins with a pointer to its elements."""
+    return isinstance(t, RecordRef) and t.name in (*SEQUENCES, *MAPS, *STRINGS)
 
 
 def with_own_elements(v: RecordValue) -> RecordValue:

@@ -9,6 +9,7 @@ from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.dispatch import build
 from smemlint.evaluate.machine.machine import Frame, Machine
+from smemlint.evaluate.memory.elements import holds_elements
 from smemlint.evaluate.memory.parts import write_part
 from smemlint.evaluate.types.bases import bases_of
 from smemlint.evaluate.types.record_layout import Layout
@@ -68,6 +69,7 @@ def _taken(m: Machine, t: Type, given: Given, place: Place | None) -> Value:
         given.popleft()
         return build(m, t, v.elements, place)
     single = isinstance(v, Int | Pointer) or (isinstance(v, Other) and isinstance(v.type, Scalar))
+    single = single and not holds_elements(t)  # a string is made of a pointer
     if single and isinstance(t, RecordRef) and t.name != "dim3":  # which one number is enough for
         inner, found = m.types.layout(t), m.types.record_of(t)
         if inner is not None and inner.fields and (found is None or not found[0].constructors):

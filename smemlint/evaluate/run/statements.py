@@ -112,11 +112,17 @@ def end_scope(m: Machine, body: tuple[Stmt, ...], live: int) -> None:
 
 
 def run_declare(m: Machine, s: Declare) -> None:
+    outlives = m.host and s.var.storage == "static" and not s.var.const
+    own = f"{s.var.id} of {m.frame.instance}" if m.frame.instance else s.var.id
+    if outlives and own in m.memory.globals:
+        m.frame.variables[s.var.id] = m.memory.globals[own]
+        return
     since, guesses, live = len(m.log), m.unknowns.guesses, len(m.frame.live)
     kept = _declare(m, s)
     end_temporaries(m, live, kept)
-    if m.host and s.var.storage == "static" and not s.var.const and kept is not None:
+    if outlives and kept is not None:
         _leave_to_earlier_calls(m, s.var, kept)
+        m.memory.globals[own] = kept
     suppose(m, s.var.id, s.var.init, guessed=m.unknowns.guesses != guesses)
     _hold(m, s, since)
 
@@ -184,13 +190,15 @@ def _stepped(body: Stmt) -> frozenset[str]:
 
 
 def _leave_to_earlier_calls(m: Machine, var: Var, o: Object) -> None:
-    """A variable that outlives the call begins as an earlier one left it; an object, as others set it."""
-    if isinstance(o.type, Scalar):
-        f = m.frame.function
-        if f is not None and var.id in _stepped(f.body):
-            o.cells[0] = m.unknown(o.type, var.name, uniform=True, rank=3, size=True)
+    """A variable that outlives the call begins as an earlier one left it; an object, as others set it. Where
+    the program is run from its beginning, there was none."""
+    if any(f.function is not None and f.function.name == "main" for f in m.frames[:2]):
         return
-    leave_members_to_others(m, o)
+    f = m.frame.function
+    if not isinstance(o.type, Scalar):
+        leave_members_to_others(m, o)
+    elif f is not None and var.id in _stepped(f.body):
+        o.cells[0] = m.unknown(o.type, var.name, uniform=True, rank=3, size=True)
 
 
 def _default_elements(m: Machine, o: Object, t: ArrayOf, element: RecordRef, var: Var) -> None:

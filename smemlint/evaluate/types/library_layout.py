@@ -13,6 +13,14 @@ from smemlint.ir import ArrayOf, Literal, Packing, RecordRef, TemplateArgument, 
 
 _GROUPS = {"thread_block": 24, "thread_group": 16, "coalesced_group": 16, "grid_group": 16}
 """Bytes of cooperative groups."""
+_HOST = {
+    "std::string": 32,
+    "std::basic_string": 32,
+    "std::string_view": 16,
+    "std::basic_string_view": 16,
+    "std::function": 32,
+}
+"""Bytes of objects of host code, as libstdc++ has them: what stands behind one in a structure."""
 
 Bytes: TypeAlias = "Callable[[Type], int | None]"
 """Bytes of a type, or what divides its address; None: not known."""
@@ -33,6 +41,8 @@ def library_layout(t: RecordRef, size_of: Bytes, align_of: Bytes) -> Layout | No
         if short == "thread_block_tile" and t.arguments:
             return Layout(16, 8, {}) if len(t.arguments) == 1 else Layout(1, 1, {})
         return Layout(_GROUPS[short], 8, {}) if short in _GROUPS else None
+    if t.name in _HOST:
+        return Layout(_HOST[t.name], 8, {})
     element = _type(t.arguments[0]) if t.arguments else None
     if short == "pair" and len(t.arguments) == 2:
         return _in_order(t, ("first", "second"), size_of, align_of)

@@ -21,18 +21,23 @@ from smemlint.ir import (
     Member,
     Module,
     Name,
+    OpaqueType,
     PointerTo,
     RecordRef,
     Scalar,
+    StaticMember,
     This,
     Unary,
     Var,
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.walk import walk
+from smemlint.toolkit.reading import READING
 
 THIS = "this"
 """The object that a method runs on, as `root_of` names it."""
+RETURNED = "returned"
+"""What a function gives back a reference or pointer to, as `root_of` names it: `config().threads = 64`."""
 _FILLING = ("push_back", "emplace_back", "push", "emplace", "insert", "resize", "assign")
 """Methods that give elements to a container."""
 
@@ -58,6 +63,7 @@ def root_of(e: Expr) -> str | None:
     """The variable that an assignment target belongs to, or points from; of the object that a method runs on
     with the members on the way: `this.grid.x`."""
     path: list[str] = []
+    part = False
     while True:
         if isinstance(e, This):
             return ".".join((THIS, *reversed(path)))
@@ -66,15 +72,52 @@ def root_of(e: Expr) -> str | None:
         if isinstance(e, Member):
             path.append(e.name)
         if isinstance(e, Call) and isinstance(e.callee, Member):
-            e = e.callee.base
+            e, part = e.callee.base, True
+        elif is_asked_for(e):
+            return RETURNED if part else None
         elif isinstance(e, Index | Member):
-            e = e.base
+            e, part = e.base, True
         elif isinstance(e, Binary) and e.op == ".*":
             e = e.left
         elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op in ("*", "&")):
-            e = e.operand
+            e, part = e.operand, part or not isinstance(e, Cast)
         else:
             return None
+
+
+def is_asked_for(e: Expr) -> bool:
+    """Whether an expression is what a function gives back that is no method of an object."""
+    return isinstance(e, Call) and isinstance(e.callee, Name | StaticMember)
+
+
+def sets_returned(nodes: Sequence[object]) -> bool:
+    """Whether code sets an object that some function gives a reference or pointer to."""
+    held = {RETURNED}
+    for n in nodes:
+        if isinstance(n, Declare) and n.var.init is not None and refers_to_object(n.var):
+            held |= {n.var.id} if RETURNED in _meant_by_pointer(n.var.init) else set()
+    return any(
+        not held.isdisjoint(roots_of(target))
+        for n in nodes
+        for target in ([n.target] if isinstance(n, Assign) else _stepped(n))
+    )
+
+
+def _stepped(n: object) -> list[Expr]:
+    """What a step changes, or the object that a method is called on which may."""
+    if isinstance(n, Unary) and n.op in STEPS:
+        return [n.operand]
+    method = n.callee if isinstance(n, Call) and isinstance(n.callee, Member) else None
+    return [] if method is None or method.name in READING else [method.base]
+
+
+def refers_to_object(var: Var) -> bool:
+    """Whether a variable is a reference or pointer to an object of a class."""
+    return isinstance(var.type, PointerTo) and isinstance(var.type.to, RecordRef | OpaqueType)
+
+
+def _meant_by_pointer(init: Expr) -> set[str]:
+    return set(roots_of(init)) if is_asked_for(uncast(init)) else _addresses(init)
 
 
 def led_by(target: Expr) -> tuple[str, bool]:
@@ -135,6 +178,8 @@ def _meant_by(module: Module, var: Var, init: Expr) -> set[str]:
         meant.update(roots_of(init))
     else:
         meant |= _pointed_to(init) if isinstance(var.type, PointerTo) else _addresses(init)
+        if refers_to_object(var) and is_asked_for(uncast(init)):
+            meant.add(RETURNED)
         if not isinstance(var.type, Scalar):  # `auto it = v.begin() + 1;`
             methods = (x.callee for x in inside if isinstance(x, Call) and isinstance(x.callee, Member))
             meant |= {root for method in methods for root in roots_of(method.base)}
@@ -190,7 +235,9 @@ def roots_of(e: Expr) -> tuple[str, ...]:
     e = uncast(e)
     if isinstance(e, Conditional):
         return *roots_of(e.then), *roots_of(e.otherwise)
-    if isinstance(e, Construct) or (isinstance(e, Call) and isinstance(e.callee, Name)):
-        return tuple(root for a in e.arguments for root in roots_of(a))
+    if isinstance(e, Construct) or is_asked_for(e):
+        assert isinstance(e, Construct | Call)
+        own = (RETURNED,) if isinstance(e, Call) else ()
+        return *own, *(root for a in e.arguments for root in roots_of(a))
     root = root_of(e)
     return () if root is None else (root,)

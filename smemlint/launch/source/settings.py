@@ -11,6 +11,7 @@ from smemlint.ir import (
     Assign,
     Binary,
     Call,
+    Declare,
     Expr,
     Function,
     FunctionType,
@@ -27,8 +28,16 @@ from smemlint.ir import (
     Unary,
     Var,
 )
+from smemlint.ir.expr import uncast
 from smemlint.ir.types import element_type
 from smemlint.ir.walk import nodes_of, walk
+from smemlint.launch.source.assignments import (
+    RETURNED,
+    is_asked_for,
+    refers_to_object,
+    root_of,
+    sets_returned,
+)
 from smemlint.records import record
 from smemlint.toolkit.reading import READING
 
@@ -93,7 +102,8 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
                     if (t := _type(module, id)) is not None
                     and isinstance(element_type(t), Scalar | RecordRef | FunctionType)
                 )
-    if not found:
+    asked = any(map(_is_part_of_returned, (n for f in launching for n in nodes_of(f.body))))
+    if not found and not asked:
         return Settings(frozenset(), {}, {})
     sets: dict[str, set[str]] = {}
     steps: dict[str, set[str]] = {}
@@ -105,9 +115,17 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
             sets[id] = {r for n in nodes if (r := _variable(_written(n))) in found}
             # what a variable outside functions points to may be any whose address is known there
             sets[id] |= exposed if any(isinstance(_type(module, x), PointerTo) for x in sets[id]) else set()
+            sets[id] |= {RETURNED} if asked and sets_returned(nodes) else set()
             steps[id] = {r for n in nodes if _is_step(n) and (r := _variable(_written(n))) in found}
             calls[id] = {n.id for n in nodes if isinstance(n, Name) and n.id in module.functions}
     return Settings(frozenset(found), _with_called(sets, calls), _with_called(steps, calls))
+
+
+def _is_part_of_returned(n: object) -> bool:
+    """Whether code asks a part of an object that a function gives a reference or pointer to."""
+    if isinstance(n, Declare):
+        return n.var.init is not None and refers_to_object(n.var) and is_asked_for(uncast(n.var.init))
+    return isinstance(n, Member) and root_of(n) == RETURNED
 
 
 def _exposed(module: Module) -> set[str]:

@@ -43,6 +43,7 @@ from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.launch.source.assignments import (
+    RETURNED,
     THIS,
     assigned_in,
     filled_by,
@@ -208,7 +209,7 @@ class HostSlice:
     def _outlives(self, f: Function, nodes: Sequence[object]) -> set[str]:
         """What the caller sees when the function has returned: references, what pointers lead to, members,
         globals, tables of functions."""
-        found, pointers = {THIS}, set[str]()
+        found, pointers = {THIS, RETURNED}, set[str]()
         for p in (*f.parameters, *(p for n in nodes if isinstance(n, Lambda) for p in n.parameters)):
             if isinstance(p.type, PointerTo) and (p.type.reference or isinstance(p.type.to, FunctionType)):
                 found.add(p.id)

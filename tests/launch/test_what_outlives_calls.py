@@ -1,0 +1,40 @@
+"""Variables of functions that outlive their calls, and what sets them from outside."""
+
+from __future__ import annotations
+
+import pytest
+from host_code import blocks, launches
+
+CONFIG = "struct Config { int threads = 64; void set(int t) { threads = t; } int &n() { return threads; } };"
+ASKED = {
+    "a function": ("Config &config() { static Config c; return c; }", "config()"),
+    "a method": ("struct All { static Config &get() { static Config c; return c; } };", "All::get()"),
+    "a pointer": ("Config *config() { static Config c; return &c; }", "(*config())"),
+}
+SET = ("{}.threads = 128;", "{}.set(128);", "{}.n() = 128;", "auto &c = {}; c.threads = 128;", "put();")
+
+
+@pytest.mark.parametrize("setting", SET)
+@pytest.mark.parametrize(("made", "asked"), ASKED.values(), ids=ASKED.keys())
+def test_an_object_that_a_function_gives_is_what_the_program_has_made_of_it(
+    made: str, asked: str, setting: str
+) -> None:
+    """Nothing was known of it in the program that sets it."""
+    host = f"""{CONFIG} {made}
+        void put() {{ {asked}.set(128); }}
+        void run() {{ sum<<<1, {asked}.threads>>>(0, 0); }}"""
+    assert blocks(f"{host} int main() {{ {setting.format(asked)} run(); }}") == [128]
+    assert blocks(f"{host} int main() {{ run(); {setting.format(asked)} run(); }}") == [64, 128]
+    assert all(x.assumed for x in launches(host))
+
+
+def test_a_variable_of_a_function_keeps_what_a_call_leaves() -> None:
+    """The second call told what the first began with."""
+    go = "void go() { static int t = 64; sum<<<1, t>>>(0, 0); t = 128; }"
+    assert blocks(f"{go} int main() {{ go(); go(); }}") == [64, 128]
+    assert blocks(f"{go} int main() {{ go(); }}") == [64]
+
+
+def test_each_instance_of_a_template_has_variables_of_its_own() -> None:
+    go = "template <int N> void go() { static int t = N; sum<<<1, t>>>(0, 0); t += 32; }"
+    assert blocks(f"{go} int main() {{ go<64>(); go<256>(); go<64>(); }}") == [64, 256, 96]
