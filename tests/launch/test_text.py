@@ -15,6 +15,7 @@ KNOWN = {
     "a string, compared": 'std::string s = "wide"; int t = s == "wide" ? 64 : 32;',
     "a string, compared elsewhere": 'int t = named("wide");',
     "a string, cut": "std::string s = \"t=64\"; int t = std::stoi(s.substr(s.find('=') + 1));",
+    "a string, not found": "std::string s = \"64\"; int t = s.find('=') == std::string::npos ? 64 : 32;",
     "a string, walked through": 'std::string s = "13"; int t = 0; for (char c : s) t += (c - 48) * 16;',
     "a string, copied": "std::string s = \"64\", r = s; s[0] = '3'; int t = std::stoi(r);",
 }

@@ -11,6 +11,7 @@ from smemlint.evaluate.language.initialisers import initialise
 from smemlint.evaluate.language.overloads import methods_for
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
+from smemlint.evaluate.memory.elements import NOWHERE, STRINGS
 from smemlint.evaluate.memory.local_memory import as_seen
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.matching import Binding, bound, is_type
@@ -39,7 +40,7 @@ from smemlint.ir import (
     VariableTemplate,
 )
 from smemlint.ir.expr import uncast
-from smemlint.ir.types import BOOL, element_type
+from smemlint.ir.types import BOOL, ULONG, element_type
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
 _START = Int(0)
@@ -324,5 +325,7 @@ def static_member_value(m: Machine, e: StaticMember) -> Value:
         if isinstance(v, Pointer) and isinstance(v.pointee, ArrayOf):
             return load(m, v, e.place)
         return v
+    if m.host and e.name == "npos" and isinstance(owner, RecordRef) and owner.name in STRINGS:
+        return Int(NOWHERE, ULONG)
     reason = Unresolved("unknown-constant", f"`{type_name(owner)}::{e.name}` is not known", e.place)
     return Other(None, True, reason)

@@ -9,7 +9,7 @@ from smemlint.evaluate.library.containers import forget_elements
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.functions import Arguments, called, named, number
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.memory.elements import STRINGS
+from smemlint.evaluate.memory.elements import NOWHERE, STRINGS
 from smemlint.evaluate.memory.text import literal, text_in
 from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value
 from smemlint.ir import Call, Construct, Expr, RecordRef, Type
@@ -63,7 +63,6 @@ def _length(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value
 
 # ---------------------------------------------------------------------- std::string
 
-_NOWHERE = 2**64 - 1
 _BEGINS = ("c_str", "data", "begin", "cbegin")
 _ELEMENTS = ("operator[]", "at", "front", "back")
 _ASKS = ("find", "rfind", "substr", "compare", "size", "length", "empty", "end", "cend", *_BEGINS, *_ELEMENTS)
@@ -144,7 +143,7 @@ def _found(m: Machine, text: str, wanted: Value, *, last: bool) -> Int | None:
     if part is None:
         return None
     at = text.rfind(part) if last else text.find(part)
-    return Int(_NOWHERE if at < 0 else at, ULONG)
+    return Int(NOWHERE if at < 0 else at, ULONG)
 
 
 def _cut(text: str, at: list[int | None]) -> RecordValue | None:

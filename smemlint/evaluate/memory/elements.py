@@ -14,6 +14,8 @@ SEQUENCES = (
     "thrust::host_vector",
 )
 STRINGS = ("std::string", "std::string_view", "std::basic_string", "std::basic_string_view")
+NOWHERE = 2**64 - 1
+"""`std::string::npos`."""
 MAPS = ("std::map", "std::unordered_map", "std::multimap")
 
 
