@@ -55,13 +55,23 @@ def hoisted_lines(f: Function) -> dict[tuple[str, int], int]:
     shared = {id for id, v in variables.items() if v.storage in SHARED and not v.volatile}
     if not shared or not any(isinstance(n, Loop) for n in nodes):
         return {}
-    return _Lines(variables, shared).of(f.body)
+    given = {p.id for p in f.parameters} if f.side == "kernel" else set()
+    anew = {
+        n.target.id for n in nodes if isinstance(n, Assign) and n.op == "=" and isinstance(n.target, Name)
+    }
+    for v in variables.values():
+        start = None if v.init is None else innermost(v.init)
+        if isinstance(start, Name) and start.id in given and v.id not in anew:
+            given.add(v.id)
+    return _Lines(variables, shared, given).of(f.body)
 
 
 class _Lines:
-    def __init__(self, variables: dict[str, Var], shared: Set[str]) -> None:
+    def __init__(self, variables: dict[str, Var], shared: Set[str], given: Set[str]) -> None:
+        """given: parameters of a kernel, and pointers that walk on from one."""
         self.variables = variables
         self.shared = shared
+        self.given = given
         self.found: dict[tuple[str, int], int] = {}
 
     def of(self, body: Stmt) -> dict[tuple[str, int], int]:
@@ -80,7 +90,7 @@ class _Lines:
                 if arm is not None:
                     self._visit(arm, [], read, around)
         elif isinstance(s, Loop):
-            if around is None:
+            if around is None or not self._sure(s):
                 self._loop(s, before, read)
             self._visit(s.body, [], read, s)
 
@@ -117,8 +127,11 @@ class _Lines:
         return True
 
     def _apart(self, target: Expr) -> bool:
-        """Whether what is set is the thread's own, or behind a `__restrict__` pointer."""
+        """Whether what is set is the thread's own, or global: behind what a kernel is given, or a
+        `__restrict__` pointer."""
         base = innermost(target)
+        if isinstance(base, Name) and base.id in self.given:
+            return True
         v = self.variables.get(base.id) if isinstance(base, Name) else None
         if v is None or v.storage in SHARED:
             return False
@@ -167,12 +180,14 @@ class _Lines:
         return known and not any(isinstance(n, Special | Index | Call) for n in walk(e))
 
     def _loads(self, s: Stmt) -> Iterator[Expr]:
-        """Loads of shared arrays that run in every iteration."""
+        """Loads of shared arrays that run in every iteration, not in a loop further in that may not run."""
         if isinstance(s, Block):
             for part in s.body:
                 if isinstance(part, If):
                     return
                 yield from self._loads(part)
+        elif isinstance(s, Loop) and self._sure(s):
+            yield from self._loads(s.body)
         elif isinstance(s, Evaluate | Declare):
             value = s.expr if isinstance(s, Evaluate) else s.var.init
             if value is not None:

@@ -48,10 +48,35 @@ def test_reading_the_block_index_moves_as_well_and_keeps_its_line() -> None:
 @pytest.mark.parametrize(
     ("statements", "out", "line"),
     [
-        ("for (int p = t; p < n; p += 32)\n  o[p] =\n    in[p] * v;", "float *o", 2),  # o may point there
+        ("for (int p = t; p < n; p += 32)\n  w[p & 31] =\n    in[p] * w[3];", ALONE, 2),
         ("for (int p = t; p < n; p += 32)\n  o[p] =\n    in[p] * w[threadIdx.y];", ALONE, 2),
         ("#pragma unroll\nfor (int p = 0; p < 8; p++)\n  o[p] =\n    in[p] * v;", ALONE, 3),
     ],
 )
 def test_other_loads_keep_their_lines(statements: str, out: str, line: int) -> None:
     assert lines(statements, out) == [line]
+
+
+@pytest.mark.parametrize("what", ["v", "w[3]", "w[t]", "w[t + 1]"])
+def test_what_a_kernel_is_given_to_write_to_is_no_shared_memory(what: str) -> None:
+    assert lines(f"for (int p = t; p < n; p += 32)\n  o[p] =\n    in[p] * {what};", "float *o") == [0]
+
+
+@pytest.mark.parametrize("what", ["v", "w[t]", "w[i]", "w[i + 1]"])
+def test_a_load_before_an_inner_loop_is_counted_on_the_condition_of_that(what: str) -> None:
+    inner = f" for (int j = 0; j < n; j++)\n a +=\n in[j] *\n {what};"
+    assert lines(
+        f"for (int i = t; i < n; i += 32) {{\n float a = 0;\n{inner}\n o[i] = a; }}", "float *o"
+    ) == [2]
+
+
+@pytest.mark.parametrize(("what", "line"), [("w[t]", 0), ("w[j]", 5)])
+def test_a_load_in_an_inner_loop_of_known_length_moves_before_both_or_stays(what: str, line: int) -> None:
+    inner = f" for (int j = 0; j < 8; j++)\n a +=\n in[j] *\n {what};"
+    told = lines(f"for (int i = t; i < n; i += 32) {{\n float a = 0;\n{inner}\n o[i] = a; }}", "float *o")
+    assert set(told) == {line}
+
+
+def test_a_pointer_that_walks_on_from_what_a_kernel_is_given_points_to_no_shared_memory() -> None:
+    walk = "float *q = o;\nfor (int p = t; p < n; p += 32, q += 32)\n  q[0] =\n    in[p] * v;"
+    assert lines(walk, "float *o") == [1]
