@@ -113,36 +113,24 @@ def score_all(trace: KernelTrace, *, assumed: bool = False) -> tuple[Conflict, .
     """Cost of every site, in the order of the traces.
 
     Sites that the compiler joins into one access are one access: the site of the group that carries its
-    offsets reports it. Another site of the group on the same line contributes nothing, since the instruction
-    runs once; on another line it repeats the group's cost, since a line has its own sum and silicon could
-    count it there, unless something else of its kind runs on that line.
+    offsets reports it, which is the one whose line nvcc gives to the instruction. The others contribute
+    nothing.
     """
-    found: list[Conflict] = []
     scored = {id(t): score(t, assumed=assumed) for t in trace.traces if t.group is None or len(t.offsets)}
     leaders = {t.group: scored[id(t)] for t in trace.traces if t.group is not None and id(t) in scored}
-    lines = {t.group: {_line(t)} for t in trace.traces if t.group is not None and id(t) in scored}
-    busy = {(t.site.op, _line(t)) for t in trace.traces if t.weights.any()}
+    found: list[Conflict] = []
     for each in trace.traces:
         leader = leaders.get(each.group) if each.group is not None and id(each) not in scored else None
         if leader is None:
-            conflict = scored[id(each)] if id(each) in scored else score(each, assumed=assumed)
+            found.append(scored[id(each)] if id(each) in scored else score(each, assumed=assumed))
         else:
-            assert each.group is not None
-            seen = lines[each.group]
-            counted = _line(each) in seen or (each.site.op, _line(each)) in busy
-            conflict = _follower(leader, each, counted=counted)
-            seen.add(_line(each))
-        found.append(conflict)
+            found.append(_follower(leader, each))
     return tuple(found)
 
 
-def _line(trace: Trace) -> tuple[str, int]:
-    return trace.site.place.path, trace.site.line
-
-
-def _follower(leader: Conflict, trace: Trace, *, counted: bool) -> Conflict:
+def _follower(leader: Conflict, trace: Trace) -> Conflict:
     same = replace(leader, site=trace.site, trace=trace, loads=())
-    if not counted or leader.wavefronts is None:
+    if leader.wavefronts is None:
         return same
     return replace(
         same,
