@@ -270,6 +270,10 @@ def _redundant(
                 free = before is not None and not kind.volatile and not met(address, before[1])
                 if before is not None and free and _all_in(events[before[0]], events[index]):
                     gone.add(before[0])
+                # Behind a branch it is at hand, stored or not, where it was at hand before.
+                around = [(address, region, kind.fragment) for region in kind.under]
+                around = [k for k in around if k in held and not stores.meets(address, held[k][0])]
+                held |= {k: (position, held[k][1]) for k in around if not (kind.loose or kind.volatile)}
                 stores.note(kind, address, position)
                 pending[key] = (index, position)
             held[key] = position, index

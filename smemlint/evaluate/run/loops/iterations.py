@@ -99,12 +99,14 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
         full(m, s.step)
 
 
-def note_iterations(m: Machine, exits: Exits, turn: int, unknowns: int) -> None:
-    """Note a loop that stays a loop. turn, unknowns: those before it."""
+def note_iterations(m: Machine, exits: Exits, turn: int, unknowns: int, line: int) -> None:
+    """Note a loop that stays a loop. turn, unknowns, line: those before it."""
     if exits.iterations:
         c = m.context
         looped = Iterated(tuple(exits.iterations), m.journal.order, c.weight, c.times, c.open, turn, unknowns)
         m.journal.loops.append(looped)
+        # What does not change in it stands in front of it, where it is known to run.
+        m.lines.parents[-len(m.journal.loops)] = line
 
 
 def repeats(m: Machine, starts: list[int]) -> bool:

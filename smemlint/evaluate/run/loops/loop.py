@@ -93,9 +93,9 @@ def _go_round(m: Machine, s: Loop) -> None:
     body: tuple[int, int, bool] | None = None
     guards = 0
     launched = LoopOfLaunch(m, s)
-    unknowns = m.unknowns.count
+    line, unknowns = m.lines.region, m.unknowns.count
     most, entered = (0, 0, 0), m.code_size.counts
-    gone, reached = True, m.effort.reached
+    gone, for_all, reached = True, False, m.effort.reached
     once: Snapshot | None = None
     counter = counter_of(s)
     constants, counters = set(m.context.constants), m.context.counters
@@ -113,6 +113,7 @@ def _go_round(m: Machine, s: Loop) -> None:
                     continue
                 if settled is None:
                     run_generic(m, s, exits, c, iterations_left(m, s) if c.known else None)
+                    for_all = not trips
                     break
                 c = settled
             if not trips and trip is None and run_uneven(m, s, exits, c, pragma):
@@ -173,8 +174,7 @@ def _go_round(m: Machine, s: Loop) -> None:
             _line_up(m, s, visits, trip, body, pragma, guards)
         m.turns.stays += 1
         m.straight()
-        if trips != 1 or len(exits.iterations) != 1:  # one round does not tell what others would do
-            note_iterations(m, exits, turn, unknowns)
+        for_all |= trips != 1 or len(exits.iterations) != 1  # one round does not tell what others would do
     elif trip is not None:
         # Copies whose guard lets no lane in are there all the same.
         work = most[0] * trip, most[1] * trip, guards * trip
@@ -182,6 +182,8 @@ def _go_round(m: Machine, s: Loop) -> None:
         m.code_size.counts = entered
         m.code_size.add(work)
         m.code_size.counts = tuple(map(max, now, m.code_size.counts))  # type: ignore[assignment]
+    if for_all:
+        note_iterations(m, exits, turn, unknowns, line)
     m.turns.turn, m.context.constants, m.context.counters = turn, constants, counters
     _meet(m, exits, way)
     m.context.loops.pop()

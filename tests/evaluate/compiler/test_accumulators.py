@@ -1,0 +1,74 @@
+"""What a loop of unknown length adds up in shared memory, and what it reads again and again: nvcc loads it in
+front of the loop, with its neighbours there, or has it at hand, and stores it once behind the loop.
+
+Truth: the machine code of nvcc 13.0 (sm_90) of each body, as `op width` by number.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from instructions import shared_instructions
+
+from smemlint.evaluate import evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.score import score_all
+from smemlint.source import source_from_bytes
+
+BODIES = {
+    "x = s[4*t]; for (int d = 0; d < n; ++d) x += s[4*t+1] * p[d];": {"load 8": 1},
+    "x = s[4*t]; for (int d = 0; d < n; ++d) x += s[4*t+1] * p[d] + s[4*t+2];": {"load 16": 1},
+    "x = s[4*t]; for (int d = 0; d < n; ++d) x += s[4*t] * p[d];": {"load 4": 1},
+    "s[4*t] = x; for (int d = 0; d < n; ++d) s[4*t] += p[d];": {"store 4": 2},
+    "s[4*t] = x; for (int d = t; d < n; d += 32) s[4*t] += p[d];": {"store 4": 2},
+    "s[4*t] = p[n]; if (n > 9) for (int d = 0; d < n; ++d) s[4*t] += p[d];": {"store 4": 2},
+    "s[4*t] = p[n]; s[4*t+1] = p[n+1]; for (int d = 0; d < n; ++d) { s[4*t] += p[d]; s[4*t+1] *= p[d]; }": {
+        "store 8": 2
+    },
+    "for (int d = 0; d < n; ++d) s[4*t] += p[d]; x = s[4*t];": {"load 4": 2, "store 4": 1},
+    # what a branch stores or not is at hand behind it
+    "s[4*t] = p[n]; if (n > 9) s[4*t] = p[3]; x = s[4*t];": {"store 4": 2},
+    "x = s[4*t]; if (n > 9) s[4*t] = p[3]; x += s[4*t];": {"load 4": 1, "store 4": 1},
+    "x = s[4*t]; if (p[t] > 9) s[4*t] = p[3]; x += s[4*t];": {"load 4": 1, "store 4": 1},
+    "x = s[4*t]; if (n > 9) s[4*t + n] = p[3]; x += s[4*t];": {"load 4": 2, "store 4": 1},
+}
+
+
+AROUND = Counter({("store", 4): 2, ("load", 4): 1})
+"""What stands around each body."""
+
+
+def source(body: str, name: str = "k") -> str:
+    return f"""extern "C" __global__ void {name}(const float *p, float *q, int n) {{
+    __shared__ float s[1024]; int t = threadIdx.x; float x = 0;
+    s[t] = p[t]; s[t + 512] = p[t + 512]; __syncthreads();
+    {body}
+    __syncthreads(); q[t] = x + s[t ^ 1]; }}"""
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_a_loop_of_unknown_length_leaves_what_stays_the_same_outside(body: str) -> None:
+    (module,) = load(source_from_bytes("k.cu", source(body).encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    found: Counter[str] = Counter()
+    for c in score_all(trace):
+        if c.site.place.line == 4 and c.wavefronts and c.trace.weights.any():
+            found[f"{c.site.op} {c.joined or c.site.width}"] += 1
+    assert found == BODIES[body]
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+def test_nvcc_does_so(tmp_path: Path) -> None:
+    (tmp_path / "k.cu").write_text("".join(source(body, f"k{n}") for n, body in enumerate(BODIES)))
+    command = ["nvcc", "-arch=sm_90", "-O3", "-w", "-cubin", "-o", "k.cubin", "k.cu"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    found = shared_instructions((tmp_path / "k.cubin").read_bytes())
+    for n, told in enumerate(BODIES.values()):
+        kinds = found[f"k{n}"]
+        kinds.subtract(AROUND)
+        assert {f"{op} {width}": count for (op, width), count in kinds.items() if count} == told, n
