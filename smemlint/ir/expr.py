@@ -302,6 +302,8 @@ class Var:
     """Nothing else points to what it points to."""
     set_apart: bool = False
     """A function sets it of which nothing else is known, since it starts no kernel."""
+    pack: bool = False
+    """A parameter `T... x`."""
     elsewhere: bool = False
     """Only declared here: a file that was not read defines it, and says what it begins with."""
 

@@ -429,10 +429,5 @@ def _base_of(m: Machine, this: Pointer, name: str) -> Pointer | None:
     if found[0].name.rsplit("::", 1)[-1] == name:
         return this
     base = base_called(m.types, this.pointee, name) if isinstance(this.pointee, RecordRef) else None
-    inner = m.types.layout(base) if base is not None else None
-    if base is None or inner is None:
-        return None
-    for field, (at, _) in inner.fields.items():
-        if field in layout.fields:
-            return Pointer(this.object, plus(this.offset, layout.fields[field][0] - at), base)
-    return None
+    at = layout.bases.get(base) if base is not None else None
+    return None if base is None or at is None else Pointer(this.object, plus(this.offset, at), base)

@@ -285,4 +285,4 @@ def declared_operators(module: Module) -> frozenset[str]:
 
 
 def has_pack(f: Function) -> bool:
-    return any(p.pack for p in f.template)
+    return any(p.pack for p in f.template) or any(p.pack for p in f.parameters)

@@ -38,13 +38,11 @@ def is_named(e: Call, names: Sequence[str]) -> bool:
 def pack_of(f: Function | Lambda) -> Var | None:
     """The parameter of a function that is a pack."""
     packs = {p.id for p in f.template if p.pack}
-    if not packs:
-        return None
     for parameter in f.parameters:
         t = parameter.type
         while isinstance(t, PointerTo):
             t = t.to
-        if isinstance(t, TypeParam) and t.id in packs:
+        if parameter.pack or (isinstance(t, TypeParam) and t.id in packs):
             return parameter
     return None
 

@@ -43,8 +43,8 @@ def owner_of(types: Types, t: Type, record: str) -> tuple[int, RecordRef] | None
     class has a virtual table."""
     if not isinstance(t, RecordRef) or record == t.name:
         return None
-    layout = types.layout(t)
-    if layout is None or layout.dynamic:
+    layout, own = types.layout(t), types.record_of(t)
+    if layout is None or layout.dynamic or (own is not None and own[0].name == record):
         return None
     for base, at in _all_bases(types, t, DEEPEST):
         found = types.record_of(base)

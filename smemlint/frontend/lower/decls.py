@@ -271,7 +271,19 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         const = bool(cursors.is_const(type_))
         restrict = bool(cursors.is_restrict(type_))
         place = self.name_place(node)
-        return Var(identifier, name, lowered, "param", place, default, None, const, restrict=restrict)
+        pack = self._is_pack(lowered)
+        return Var(
+            identifier, name, lowered, "param", place, default, None, const, restrict=restrict, pack=pack
+        )
+
+    def _is_pack(self, t: Type) -> bool:
+        """Whether a parameter of this type stands for any number of them: `T... x`, `T *...x`. Of a lambda's
+        its template tells."""
+        while isinstance(t, PointerTo):
+            t = t.to
+        if not isinstance(t, TypeParam) or t.name.startswith("auto"):
+            return False
+        return any(p.pack and p.id == t.id for p in self._c.scope.parameters())
 
     def default_argument(self, node: Node) -> Expr | None:
         """A parameter's default value."""
