@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from smemlint.banks import WORD
 from smemlint.evaluate.analysis.parts_read.chosen_records import set_apart
+from smemlint.evaluate.analysis.parts_read.halves import perhaps_narrow
 from smemlint.evaluate.analysis.parts_read.members import halved
 from smemlint.evaluate.analysis.parts_read.widened_loads import handed_on, perhaps_widened
 from smemlint.evaluate.analysis.plain_uses import plain_uses
@@ -168,6 +169,9 @@ def _doubted(
             yield id(s), LOOP_POINTER
         if runs[id(s)].wide and facts.backwards(s, runs[id(s)].wide.values()):
             yield id(s), BACKWARDS
+        if s.function is not None and id(s.node) in perhaps_narrow(s.function):
+            followed = runs[id(s)].followed
+            yield id(s) if followed is None else id(followed[1]), CHOSEN_WORDS
         if runs[id(s)].wide and s.function is not None and id(s.node) in halved(s.function):
             yield id(s), CHOSEN_WORDS
         if runs[id(s)].wide and id(s.node) in m.journal.padded:

@@ -111,6 +111,30 @@ def test_a_pair_whose_sum_is_masked_joins_unless_by_a_remainder() -> None:
 
 
 @pytest.mark.parametrize(
+    ("type_", "use", "found", "range_"),
+    [
+        ("unsigned", "(a & 0xffff) + (b >> 16)", {2: 2}, False),
+        ("unsigned", "(a & 0xff) + (a >> 8) + (b & 0xff)", {4: 1, 1: 1}, False),
+        ("int", "(a >> 16 & 0xff) + (b >> 8 & 0xff)", {1: 2}, False),
+        ("int", "((a << 16) >> 16) * ((b << 24) >> 24)", {2: 1, 1: 1}, False),
+        ("unsigned", "a % 65536 + b % 256", {2: 1, 1: 1}, False),
+        ("int", "a % 65536 + b % 256", {8: 1}, False),
+        ("unsigned", "(a >> 8 & 0xffff) + (b >> 16 & 0xffff)", {4: 1, 2: 1}, False),
+        ("int", "(short)a * (short)b", {2: 2}, False),
+        ("unsigned", "(a & 0xff) * 3 + (a & 0xff) + b", {8: 1}, False),
+        ("unsigned", "__uint_as_float(a << 16) * __uint_as_float(b << 16)", {8: 1}, False),
+        ("unsigned", "(a & 0xff) * 4 + (b & 0xff) * 8", {8: 1}, True),  # LDS.64: the mask comes last
+        ("unsigned", "o[a & 0xff] + o[b & 0xff]", {8: 1}, True),
+    ],
+)
+def test_so_it_is_of_one_that_a_variable_holds(
+    type_: str, use: str, found: dict[int, int], range_: bool
+) -> None:
+    body = f"s[t ^ 5] = n; __syncthreads(); float r; {type_} a = s[2 * t], b = s[2 * t + 1]; r = {use};"
+    assert loads(f"__shared__ {type_} s[256];", body) == (found, range_)
+
+
+@pytest.mark.parametrize(
     ("type_", "use", "found"),
     [
         ("int", "s[4 * t + i] & 0xff", {1: 4}),

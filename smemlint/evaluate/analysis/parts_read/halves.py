@@ -7,6 +7,7 @@ is used, directly or through a variable that nothing else is done with, where th
 from __future__ import annotations
 
 from collections import Counter
+from typing import TypeAlias
 
 from smemlint.ir import (
     Binary,
@@ -58,31 +59,81 @@ def halves_read(f: Function) -> dict[int, int]:
     return found
 
 
+Part: TypeAlias = tuple[int, int, bool]
+"""Where the bytes of an integer lie that are used, how many they are, and whether only of an unsigned one."""
+
+
+def narrow_reads(f: Function) -> dict[int, Part]:
+    """By id() of an expression, an integer of 4 bytes, of which its one use leaves a byte or two, there or
+    through a variable, what is used."""
+    return _narrow(f)[0]
+
+
+def perhaps_narrow(f: Function) -> frozenset[int]:
+    """By id() the expressions of which a byte or two is used in an index, or a power of two times: a mask is
+    put behind the shift where there is one, and all of it is loaded."""
+    return _narrow(f)[1]
+
+
 @by_identity
-def narrow_reads(f: Function) -> dict[int, tuple[int, int, bool]]:
-    """By id() of an expression, an integer of 4 bytes, of which its one use leaves a byte or two: where they
-    lie, how many they are, and whether only of an unsigned one."""
-    found: dict[int, tuple[int, int, bool]] = {}
+def _narrow(f: Function) -> tuple[dict[int, Part], frozenset[int]]:
     texts: Counter[str] = Counter()
-    names: dict[int, str] = {}
+    uses: Counter[str] = Counter()
+    sources = {v.id: uncast(v.init) for v in declared(f) if v.init and _is_integer(v.type, HALF)}
+    parts: list[tuple[Expr, Part, bool]] = []
+    shifted: set[int] = set()
+    inner: set[int] = set()
     for n in nodes_of(f.body):
         if isinstance(n, Index | Member | Unary) and is_element(n):
             texts[show(n)] += 1
-        operand, part = _narrow_part(n)
-        element = None if operand is None else uncast(operand)
-        if element is not None and part is not None and is_element(element):
-            found[id(element)], names[id(element)] = part, show(element)
-    return {id: part for id, part in found.items() if texts[names[id]] == 1}
+        elif isinstance(n, Name):
+            uses[n.id] += 1
+        shifted |= _shifted(n)
+        operand, part = _narrow_part(n) if id(n) not in inner else (None, None)
+        if operand is not None and part is not None:
+            inner |= {id(x) for x in nodes_of(n)}
+            parts.append((uncast(operand), part, id(n) in shifted))
+    found: dict[int, Part] = {}
+    unsure: set[int] = set()
+    for e, part, moved in parts:
+        source = sources.get(e.id) if isinstance(e, Name) and uses[e.id] == 1 else e
+        if source is not None and is_element(source) and texts[show(source)] == 1:
+            if moved:
+                unsure.add(id(source))
+            else:
+                found[id(source)] = part
+    return found, frozenset(unsure)
 
 
-def _narrow_part(n: object) -> tuple[Expr | None, tuple[int, int, bool] | None]:
+def _shifted(n: object) -> set[int]:
+    """The operands, by id(), that an expression moves by a few bits, or may."""
+    if isinstance(n, Index):
+        return {id(x) for x in nodes_of(n.index)}
+    if isinstance(n, Binary) and isinstance(n.right, Literal):
+        by = n.right.value
+        few = (n.op == "*" and 1 < by < 1 << 8 and not by & (by - 1)) or (n.op == "<<" and by % 8)
+        return {id(uncast(n.left))} if few else set()
+    return set()
+
+
+def _narrow_part(n: object) -> tuple[Expr | None, Part | None]:
     if isinstance(n, Cast) and isinstance(n.type, Scalar) and _is_integer(n.type) and n.type.size < HALF:
         return n.operand, (0, n.type.size, False)
-    if isinstance(n, Binary) and isinstance(n.right, Literal):
-        if n.op == "&" and n.right.value in (0xFF, 0xFFFF):
-            return n.left, (0, n.right.value.bit_length() // 8, False)
-        if n.op == ">>" and n.right.value in (16, 24):
-            return n.left, (n.right.value // 8, HALF - n.right.value // 8, True)
+    if not isinstance(n, Binary) or not isinstance(n.right, Literal):
+        return None, None
+    number, left = n.right.value, uncast(n.left)
+    other = left.right.value if isinstance(left, Binary) and isinstance(left.right, Literal) else 0
+    if n.op == "&" and number in (0xFF, 0xFFFF):
+        width = number.bit_length() // 8
+        if isinstance(left, Binary) and left.op == ">>" and other and other % (8 * width) == 0 and other < 32:
+            return left.left, (other // 8, width, False)
+        return n.left, (0, width, False)
+    if n.op == "%" and number in (1 << 8, 1 << 16):
+        return n.left, (0, number.bit_length() // 8, True)
+    if n.op == ">>" and number in (16, 24):
+        if isinstance(left, Binary) and left.op == "<<" and other == number:  # the sign is put back
+            return left.left, (0, HALF - number // 8, False)
+        return n.left, (number // 8, HALF - number // 8, True)
     return None, None
 
 
