@@ -14,6 +14,7 @@ from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.elements import NOWHERE, STRINGS
 from smemlint.evaluate.memory.local_memory import as_seen
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.bases import owner_of
 from smemlint.evaluate.types.matching import Binding, bound, is_type
 from smemlint.evaluate.types.spelling import type_name
 from smemlint.evaluate.types.type_traits import trait
@@ -152,12 +153,22 @@ def _without_place(m: Machine, e: Name) -> Value:
     if not e.id or e.id not in m.module.globals:
         ids = m.module.overloaded(e.name)
         candidates = tuple(m.module.functions[i] for i in ids if i in m.module.functions)
+        candidates = tuple(f for f in candidates if f.record is None or f.static or _is_own(m, f.record))
         if candidates or e.arguments:
             return FunctionValue(e.name, candidates, resolve_arguments(m, arguments))
     if is_warp_size(e.name):
         return Int(WARP_SIZE)
     reason = Unresolved("unknown-name", f"`{e.name}` is not declared in the files that were read", e.place)
     return Other(None, True, reason)
+
+
+def _is_own(m: Machine, record: str) -> bool:
+    """Whether a name alone may mean a method of a class: of the object at hand, or of a base of it."""
+    this = m.frame.this.pointee if m.frame.this is not None else None
+    found = m.types.record_of(this) if isinstance(this, RecordRef) else None
+    if not isinstance(this, RecordRef) or found is None:
+        return False
+    return record in (found[0].name, this.name) or owner_of(m.types, this, record) is not None
 
 
 def _function_of(m: Machine, given: FunctionRef) -> FunctionValue:

@@ -273,3 +273,30 @@ def test_a_member_template_is_that_of_the_specialisation_that_is_named() -> None
     scores = score_all(evaluate(module, kernel, Launch((64, 1, 1), template={"F": INT})))
     told = sorted((c.site.op, c.ways) for c in scores)
     assert told == [("load", 1), ("load", 1), ("load", 2), ("store", 32), ("store", 32)]
+
+
+SCOPES = """
+__device__ int at(int r, int c, int pitch = 33) { return r * pitch + c; }
+__device__ int at(int r) { return r; }
+struct Rows { __device__ int at(int r, int c) const { return r * 32 + c; } };
+struct Pairs { __device__ int at(int r, int c) const { return r * 2 + c; }
+  template <class T> __device__ T own(T r) const { return at(r, 0); } };
+struct Wide : Pairs { template <class T> __device__ T base(T r) const { return this->own(r) * 2; } };
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "by"),
+    [("at(t, 1)", 33), ("Rows{}.at(t, 1)", 32), ("Pairs{}.own(t)", 2), ("Wide{}.base(t)", 4)],
+)
+@pytest.mark.parametrize("template", ["", "template <class T> "])
+def test_a_call_by_name_means_no_method_of_another_class(index: str, by: int, template: str) -> None:
+    type_ = "T" if template else "int"
+    text = f"""{SCOPES}{template}__global__ void k({type_} *out) {{ __shared__ {type_} s[2048];
+    {type_} t = threadIdx.x; s[{index}] = 1; }} int main() {{ k<<<1, 32>>>((int *)0); }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    bindings = {p.name: INT for p in module.kernels()[0].template}
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1), template=bindings))
+    (row,) = trace.traces[0].offsets.tolist()
+    assert trace.traces[0].grade is Grade.EXACT
+    assert [x - row[0] for x in row] == [4 * by * t for t in range(32)]
