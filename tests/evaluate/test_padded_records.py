@@ -154,3 +154,23 @@ def test_records_that_are_loaded_before_the_condition_are_loaded_whole(body: str
     found, ranges = moved("Best", body)
     assert set(found) == {"load 8", "store 8"}
     assert not ranges
+
+
+@pytest.mark.parametrize(
+    ("members", "sure"),
+    [
+        ("unsigned char a, b; unsigned short c; unsigned d;", False),  # STS twice; LDS.U16 twice, LDS
+        ("unsigned d; unsigned char a, b; unsigned short c;", False),  # the same
+        ("unsigned char a, b, c, e; unsigned d;", True),  # STS.64, LDS.64
+        ("unsigned short a, b; unsigned d;", True),  # STS.64, LDS.64
+        ("unsigned short a, b, c, d;", True),  # STS.64, LDS.64
+    ],
+)
+def test_a_word_of_bytes_and_of_a_short_may_be_moved_alone(members: str, sure: bool) -> None:
+    text = f"struct R {{ {members} }};" + RUN.format(
+        types="", of="R", body=f"s[threadIdx.x] = in[threadIdx.x]; {BACK}"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    found = score_all(evaluate(module, module.kernels()[0], Launch((256, 1, 1))))
+    assert [c.wavefronts == c.wavefronts_low for c in found if c.ideal] == [sure, sure]
+    assert {c.ways_low for c in found if c.ideal} == {1}

@@ -47,6 +47,15 @@ class _Record:
         return [word for word, n in used.items() if n < WORD and word != self.size - WORD]
 
     @property
+    def mixed(self) -> bool:
+        """Whether a word holds two bytes and a number of 16 bits: nvcc may move it in parts, and joins
+        none."""
+        words: dict[int, list[int]] = {}
+        for at, size in self.members:
+            words.setdefault(at // WORD, []).append(size)
+        return any(sorted(sizes) == [1, 1, 2] for sizes in words.values())
+
+    @property
     def half_last(self) -> bool:
         """Whether it ends in a member of 2 bytes with 2 of no member behind."""
         at, size = self.members[-1]
@@ -108,6 +117,7 @@ def loaded_whole(m: Machine, f: Function, p: Pointer, t: RecordRef, node: Expr |
     variables, given = m.code.members_touched(f)
     touched = id(node) in given or (isinstance(node, Name) and node.id in variables)
     found = _record(m, t)
+    _doubt(m, node, found is not None and found.mixed)
     ends = found is not None and _ends_in_part(found)
     apart = _apart(m, t, made=False) if touched or ends else None
     if apart is not None and (touched or not _is_declared(m, p, LINE)):
@@ -182,6 +192,7 @@ def stored_whole(
     if (v.cells or touched) and (apart := _apart(m, t, made=made and not constant)):
         return moved(m, t, apart)
     found = _record(m, t)
+    _doubt(m, node, found is not None and found.mixed)
     if found is None or not has_gaps(found.members) or any(size > WORD for _, size in found.members):
         return None
     if made:
