@@ -167,7 +167,7 @@ def _doubted(
     for s in m.journal.sites.values():
         if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
             yield id(s), LOOP_POINTER
-        if runs[id(s)].wide and facts.backwards(s, runs[id(s)].wide.values()):
+        if runs[id(s)].wide and facts.backwards(s, max(runs[id(s)].wide)):
             yield id(s), BACKWARDS
         if s.function is not None and id(s.node) in perhaps_narrow(s.function):
             followed = runs[id(s)].followed
@@ -347,14 +347,20 @@ class _Facts:
         form = self.log.of(s)[0].offset.form
         return self.by_index(s) and form is not None and len(form.terms) > 1
 
-    def backwards(self, s: SiteLog, wide: Iterable[Iterable[Event]]) -> bool:
-        """Return whether an index of what runs wide is subtracted from something: of the difference less may
-        be known than of its parts. Rows and records are counted by themselves."""
-        if len(dims_of(s.object.type)[0]) > 1 or isinstance(element_type(s.object.type), RecordRef):
+    def backwards(self, s: SiteLog, width: int) -> bool:
+        """Return whether that index is subtracted from something: of the difference less may be known than of
+        its parts. A load may be of the least of its neighbours, which is no worse. Rows and records are
+        counted by themselves. width: of what runs."""
+        address = self.log.of(s)[0].offset
+        if len(dims_of(s.object.type)[0]) > 1 or not self.by_index(s) or address.form is None:
             return False
-        led = {e.order for events in wide for e in events} if self.by_index(s) else set()
-        forms = [e.offset.form for e in self.log.of(s) if e.order in led]
-        return any(f < 0 for form in forms if form is not None for _, f in form.terms)
+        if isinstance(element_type(s.object.type), RecordRef):
+            return False
+        if any(_is_less(c) for c in address.terms.values()):
+            return True  # it is the same for all lanes
+        factors = [f for _, f in address.form.terms]
+        least = s.op == "load" and address.form.const % width == 0
+        return bool(factors) and max(factors) < 0 and not least
 
     def _move(self, e: Event, twin: Event) -> _Move:
         a, b = e.offset.const, twin.offset.const
@@ -478,6 +484,10 @@ class _Facts:
             digest = hash((others - steps[pattern.first]).tobytes()) if others.size else None
             self.elsewhere[pattern] = digest
         return self.elsewhere[pattern]
+
+
+def _is_less(factor: object) -> bool:
+    return isinstance(factor, int) and factor < 0
 
 
 def _is_number(offset: Int) -> bool:

@@ -28,10 +28,7 @@ def told(body: str, array: str = "__shared__ float s[512]", op: str = "load") ->
     ("body", "op"),
     [
         ("for (int c = 0; c < 4; c++) x += s[127 - 4 * t - c];", "load"),  # 4 LDS
-        ("for (int c = 0; c < 4; c++) x += s[124 - 4 * t + c];", "load"),  # LDS.128
-        ("for (int c = 0; c < 4; c++) out[4 * t + c] = s[124 - 4 * t + c];", "load"),  # 4 LDS
         ("int i = 63 - 2 * t; x = s[i] + s[i - 1] * 2;", "load"),  # 2 LDS
-        ("int i = 62 - 2 * t; x = s[i] + s[i + 1] * 2;", "load"),  # LDS.64
         ("int i = 8 * t - n * 4; x = s[i] + s[i + 1] * 2;", "load"),  # 2 LDS
         ("for (int c = 0; c < 4; c++) s[124 - 4 * t + c] = c;", "store"),  # 4 STS
     ],
@@ -46,6 +43,11 @@ def test_an_index_that_is_subtracted_may_come_apart(body: str, op: str) -> None:
 @pytest.mark.parametrize(
     ("body", "array"),
     [
+        ("for (int c = 0; c < 4; c++) x += s[124 - 4 * t + c];", "__shared__ float s[512]"),
+        (
+            "int u = 31 - t; x = s[4 * u] + s[4 * u + 1] * s[4 * u + 2] - s[4 * u + 3];",
+            "__shared__ float s[512]",
+        ),
         ("for (int c = 0; c < 4; c++) x += s[127 - 4 * t - c];", "__shared__ __align__(16) float s[512]"),
         ("for (int c = 0; c < 4; c++) x += s[31 - t][c];", "__shared__ float s[32][36]"),
         ("for (int c = 0; c < 8; c++) x += s[t][31 - c];", "__shared__ float s[32][36]"),
@@ -56,7 +58,7 @@ def test_an_index_that_is_subtracted_may_come_apart(body: str, op: str) -> None:
         ),
     ],
 )
-def test_declared_alignment_and_rows_are_joined_all_the_same(body: str, array: str) -> None:
+def test_from_the_least_on_in_rows_and_of_declared_alignment_it_joins(body: str, array: str) -> None:
     """LDS.128 in each."""
     found = told(body, array)
     assert {(c.grade, c.joined) for c in found} == {(Grade.EXACT, 16)}
