@@ -39,6 +39,7 @@ NESTED = 8
 
 SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler computes a similar index before it"
 BACKWARDS = "whether neighbours are joined depends on what the compiler subtracts the index from"
+PAIRS = "whether neighbours are joined depends on whether the compiler stores a pair of words as one"
 SKEWED_INDEX = "whether neighbours are joined depends on what the compiler can prove of the index"
 CHOSEN_WORDS = "which words of the element are loaded depends on what each way of a condition needs of it"
 WIDENED = "whether neighbours are joined depends on where the compiler widens numbers of 16 bits"
@@ -122,6 +123,9 @@ def widened(
                 runs[id(member.site)].followed = (group.width, leader.site)
         if _skewed(e for index in group.members if isinstance(e := logged[index], Event)):
             runs[id(leader.site)].doubtful = SKEWED_INDEX
+        widths = {e.site.width for index in group.members if isinstance(e := logged[index], Event)}
+        if leader.site.op == "store" and len(widths) > 1:
+            runs[id(leader.site)].doubtful = PAIRS
     for site, why in _doubted(m, log, runs, facts, late, doubts):
         runs[site].doubtful = why
     for s in separated(logged, groups):

@@ -106,12 +106,14 @@ def _narrow(f: Function) -> tuple[dict[int, Part], frozenset[int]]:
 
 
 def _shifted(n: object) -> set[int]:
-    """The operands, by id(), that an expression moves by a few bits, or may."""
+    """The operands, by id(), that an expression moves to other bits, or may."""
     if isinstance(n, Index):
         return {id(x) for x in nodes_of(n.index)}
+    if isinstance(n, Binary) and n.op == "|":  # bytes are put together in their own way
+        return {id(uncast(n.left)), id(uncast(n.right))}
     if isinstance(n, Binary) and isinstance(n.right, Literal):
         by = n.right.value
-        few = (n.op == "*" and 1 < by < 1 << 8 and not by & (by - 1)) or (n.op == "<<" and by % 8)
+        few = (n.op == "*" and 1 < by < 1 << 8 and not by & (by - 1)) or n.op == "<<"
         return {id(uncast(n.left))} if few else set()
     return set()
 
