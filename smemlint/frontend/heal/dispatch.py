@@ -7,6 +7,8 @@ it would declare for the code (`scalar_t`, `Is_causal`) stay unknown.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 
 from smemlint.frontend.text.context import matching
 from smemlint.patterns import pattern
@@ -17,6 +19,8 @@ MAX_CODE = 20_000
 _STEP = pattern(
     r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|//[^\n]*|/\*.*?\*/|[()\[\]{},;]|<<<|>>>', re.DOTALL
 )
+_NEAR = 500
+"""Of these, how many are read at a time."""
 MAX_NAMES = 300
 """Characters of what a macro is given that makes a function's name of it."""
 _NAMES = pattern(r"\(\s*[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*\s*\)")
@@ -75,7 +79,7 @@ def code_macro(text: str, at: int) -> str | None:
 def naming_macro(text: str, at: int) -> str | None:
     """The macro that gives a function its name, of which a place is an argument:
     `void FC_FUNC_(scale, SCALE)(float *x) {`."""
-    for name, begins in enclosing_calls(text, at)[:1]:
+    for name, begins in islice(enclosing_calls(text, at), 1):
         end = matching(text[begins : begins + MAX_NAMES], 0)
         given = _NAMES.fullmatch(text, begins, begins + end) if end else None
         typed = _TYPED.search(text[max(0, begins - len(name) - 100) : begins - len(name)])
@@ -92,21 +96,28 @@ def opening(text: str, at: int) -> int:
     return at + skip_space(text[at : at + 200], 0)
 
 
-def enclosing_calls(text: str, at: int) -> list[tuple[str, int]]:
+def enclosing_calls(text: str, at: int) -> Iterator[tuple[str, int]]:
     """Names of the calls whose arguments hold a place, innermost first, and where these arguments begin."""
-    found: list[tuple[str, int]] = []
     depth = 0
-    for bracket in reversed(list(_BRACKET.finditer(text, max(0, at - MAX_CODE + 1), at))):
-        position = bracket.start()
-        if bracket.group() in ")]}":
+    for position in _brackets_before(text, at):
+        bracket = text[position]
+        if bracket in ")]}":
             depth += 1
             continue
-        if depth == 0 and bracket.group() == "(":
+        if depth == 0 and bracket == "(":
             name = _CALLED.search(text[max(0, position - 200) : position])
             if name is not None:
-                found.append((name.group(1), position))
+                yield name.group(1), position
         depth = max(0, depth - 1)
-    return found
+
+
+def _brackets_before(text: str, at: int) -> Iterator[int]:
+    """Where brackets stand before a place, the last one first: most of those who ask want the first few."""
+    first = max(0, at - MAX_CODE + 1)
+    while at > first:
+        begin = max(first, at - _NEAR)
+        yield from reversed([b.start() for b in _BRACKET.finditer(text, begin, at)])
+        at = begin
 
 
 def calls_inside(text: str, at: int) -> list[tuple[str, int]]:

@@ -133,6 +133,7 @@ class HealedNames:
 _NO_TYPE_WORDS = "return else case throw new delete and or not do goto in co_return co_yield co_await"
 _NO_TYPES = frozenset(_NO_TYPE_WORDS.split())
 _TAGS = ("struct", "class", "union", "enum", "namespace", "using")
+_WORD = pattern(r"\w+")
 _BEFORE = pattern(r"(?:#[ \t]*)?\w+\Z|[>*&)]\Z")
 
 
@@ -150,13 +151,19 @@ def _as_text(data: bytes) -> str:
     return data.decode("latin-1")
 
 
+@lru_cache(maxsize=16)
+def _words(data: bytes) -> frozenset[str]:
+    """The words of a text: some hundred names are looked for in texts of megabytes."""
+    return frozenset(_WORD.findall(_as_text(data)))
+
+
 def _may_declare(data: bytes, name: str, kind: str) -> bool:
     """Whether a text reads as if it declared what clang takes beside a value, function, macro or namespace of
     the name.
 
     Errs towards yes: the name is then healed anew where it is missing.
     """
-    if name.encode() not in data:
+    if name not in _words(data):
         return False
     text = _as_text(data)
     if kind == NAMESPACE:

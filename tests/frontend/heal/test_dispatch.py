@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smemlint.api import Job, analyse_file
-from smemlint.frontend.heal.dispatch import code_macro, naming_macro
+from smemlint.frontend.heal.dispatch import code_macro, enclosing_calls, naming_macro
 
 KERNEL = """
 template <typename T, typename U, int D> __global__ void norm(const T *x, U *y) {
@@ -116,3 +116,9 @@ extern LINKAGE void FC_FUNC_(run_more,RUN_MORE)(float *p) { norm<float, float, 2
 )
 def test_a_macro_that_names_a_function_stands_behind_a_type(text: str, name: str | None) -> None:
     assert naming_macro(text, text.index("run")) == name
+
+
+@pytest.mark.parametrize("between", [0, 1, 40, 700])
+def test_calls_around_a_place_are_found_however_much_stands_before_it(between: int) -> None:
+    text = "OUTER(a, INNER(" + "f(x), {1}, " * between + "here"
+    assert list(enclosing_calls(text, text.index("here"))) == [("INNER", 14), ("OUTER", 5)]
