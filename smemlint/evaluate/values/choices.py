@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from itertools import product
 from typing import TypeAlias
 
@@ -83,22 +84,21 @@ def each_way(apply: Callable[..., Int], *values: Int) -> Int | None:
     else is not known either."""
     if not any(v.terms for v in values) or any(not s.bit for v in values for mono in v.terms for s in mono):
         return None
-    ways = ways_of(bits_of(values), MOST_WAYS)
+    ways = _indicated(tuple(bits_of(values)))
     if ways is None:
         return None
-    results = list(_results(apply, values, ways))
-    total = results[0][1]
-    base = total
-    for way, result in results[1:]:
-        total = add(total, multiply(indicator(way), subtract(result, base, base.type), base.type), base.type)
+    results = [apply(*[on_way(v, way) for v in values]) for way, _ in ways]
+    total = base = results[0]
+    for (_, on), result in zip(ways[1:], results[1:], strict=True):
+        total = add(total, multiply(on, subtract(result, base, base.type), base.type), base.type)
     return total
 
 
-def _results(
-    apply: Callable[..., Int], values: tuple[Int, ...], ways: list[dict[Symbol, int]]
-) -> Iterator[tuple[Way, Int]]:
-    for way in ways:
-        yield way, apply(*(on_way(v, way) for v in values))
+@lru_cache(maxsize=64)
+def _indicated(bits: tuple[Symbol, ...]) -> list[tuple[Way, Int]] | None:
+    """The ways of some 0/1 unknowns, with what is 1 on each alone: the same ones come again and again."""
+    ways = ways_of(bits, MOST_WAYS)
+    return None if ways is None else [(way, indicator(way)) for way in ways]
 
 
 def indicator(way: Way) -> Int:

@@ -158,6 +158,8 @@ class Int:
     def _made_key(self) -> tuple[object, ...] | None:
         if not isinstance(self.const, int) or any(not isinstance(c, int) for c in self.terms.values()):
             return None
+        if not self.terms:
+            return (self.const, ())
         return (self.const, tuple(sorted([(tuple([s.order for s in m]), c) for m, c in self.terms.items()])))
 
     def __repr__(self) -> str:
@@ -438,6 +440,13 @@ def _multiply(a: Int, b: Int, type: Scalar) -> Int:
 
 def _product(a: Monomial, b: Monomial) -> Monomial | None:
     """a * b. A 0/1 unknown is its own square; two of one choice are never 1 together: None, for 0."""
+    if len(a) == len(b) == 1:  # as nearly always
+        x, y = a[0], b[0]
+        if x is y:
+            return a if x.bit else (x, x)
+        if x.choice and x.choice == y.choice:
+            return None
+        return (x, y) if x.order <= y.order else (y, x)
     symbols = sorted(a + b, key=lambda s: s.order)
     chosen: dict[int, Symbol] = {}
     for s in symbols:
