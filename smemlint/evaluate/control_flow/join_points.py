@@ -8,7 +8,7 @@ ways can be looked at one by one later, and variables that were set together sta
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TypeAlias
@@ -205,17 +205,29 @@ def _merge_states(m: Machine, ways: Sequence[tuple[Int, Exit]], present: Mask) -
     changed: set[Object] = set()
     for _, way in ways:
         changed |= changes_since(way.state)
-    for o in dict.fromkeys(o for _, way in ways for o in way.state.cells if o in changed):
+    if not changed:
+        return
+    for o in dict.fromkeys([o for _, way in ways for o in way.state.cells if o in changed]):
         if o.storage != "local":
             continue
         held = [(c, way, way.state.cells[o]) for c, way in ways if o in way.state.cells]
         held = _even(m, o, held)
         havoc = o.havoc or any(way.state.havoc[o] for _, way, _ in held)
-        for at in dict.fromkeys([*o.cells, *(at for _, _, cells in held for at in cells)]):
-            now = o.cells.get(at)
-            if now is None or any(cells.get(at) is not now for _, _, cells in held):
-                _merge_cell(m, o, at, held, present)
+        for at in _unlike(o.cells, [cells for _, _, cells in held]):
+            _merge_cell(m, o, at, held, present)
         o.havoc = havoc
+
+
+def _unlike(now: Mapping[int, Value], brought: Sequence[Mapping[int, Value]]) -> list[int]:
+    """Where not all ways hold just what is there at present. Nearly all is the same: this is asked of every
+    element of an array."""
+    found: list[int] = []
+    for at, v in now.items():
+        for cells in brought:
+            if cells.get(at) is not v:
+                found.append(at)
+                break
+    return found + [at for at in dict.fromkeys(at for cells in brought for at in cells) if at not in now]
 
 
 def _even(m: Machine, o: Object, held: list[Brought]) -> list[Brought]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from smemlint.evaluate.control_flow.join_points import meet, one_of
 from smemlint.evaluate.control_flow.launch_choices import effects, either_value, meet_ways
@@ -17,6 +16,7 @@ from smemlint.evaluate.language.packs import FORWARDS, expanded, pack_of
 from smemlint.evaluate.language.places import field_of, place_of
 from smemlint.evaluate.machine.dispatch import begun, lvalue, run, rvalue, unseen
 from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
+from smemlint.evaluate.machine.state import Outcome
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.bases import base_called, owner_of
@@ -51,6 +51,7 @@ from smemlint.ir import (
     Type,
     Var,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference, referred
 from smemlint.records import record
 
@@ -93,10 +94,7 @@ def invoke(
         m.note("recursion", f"`{fitting[0].name}` calls itself too deeply", place)
         forget_given(this, arguments)
         return Other(reason=Unresolved("recursion", f"`{fitting[0].name}` recurses", place))
-    references = [
-        all((p := _parameter_at(f, i)) is not None and is_reference(p.type) for f in fitting)
-        for i in range(len(arguments))
-    ]
+    references = [all(_by_reference(f, i) for f in fitting) for i in range(len(arguments))]
     values: list[Value] = []
     for a, by_reference in zip(arguments, references, strict=True):
         if isinstance(a, VALUES):
@@ -153,7 +151,20 @@ def forget_given(this: Pointer | None, values: Sequence[object]) -> None:
 
 def _by_value(fitting: Sequence[Function], index: int) -> bool:
     """Whether no function takes the argument by reference."""
-    return not any((p := _parameter_at(f, index)) is not None and is_reference(p.type) for f in fitting)
+    return not any(_by_reference(f, index) for f in fitting)
+
+
+def _by_reference(f: Function, index: int) -> bool:
+    """Whether a function takes an argument by reference."""
+    own, others = _references(f)
+    return own[index] if index < len(own) else others
+
+
+@by_identity
+def _references(f: Function) -> tuple[tuple[bool, ...], bool]:
+    """Which parameters of a function are references, and whether its pack is one of them."""
+    pack = pack_of(f)
+    return tuple(is_reference(p.type) for p in f.parameters), pack is not None and is_reference(pack.type)
 
 
 def named_place(m: Machine, e: Expr) -> Pointer | None:
@@ -342,7 +353,7 @@ def _run_body(m: Machine, frame: Frame, body: Callable[[], None], f: Function | 
         m.context.loops, m.context.left = loops, around
         m.must, m.may, m.context.way = must, may, way
     if ended:
-        m.frame.outcome = replace(m.frame.outcome, exited=True)
+        m.frame.outcome = Outcome(m.frame.outcome.returned, m.frame.outcome.result, True)
         m.must, m.may = m.threads.nobody, m.threads.nobody
     result = frame.outcome.result
     if result is None:
@@ -379,7 +390,7 @@ def _meet_returns(m: Machine, frame: Frame) -> None:
             own = {o.id for o in frame.variables.values() if is_reference(o.type)}
             outputs = own & effects(frame.function.body).assigned
             meet_ways(m, (frame.end.decisions, name), {}, outputs, [None])
-    frame.outcome = replace(frame.outcome, result=result)
+    frame.outcome = Outcome(frame.outcome.returned, result, frame.outcome.exited)
 
 
 def _in_order(m: Machine, f: Function, t: Type) -> Sequence[tuple[str, Expr]]:

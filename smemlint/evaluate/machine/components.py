@@ -18,6 +18,7 @@ from smemlint.evaluate.machine.state import (
     Mask,
     Selected,
     SiteLog,
+    Slice,
     Sunk,
     Thrown,
     Trying,
@@ -324,6 +325,8 @@ class Memo:
 
     endings: dict[object, tuple[Any, ...]] = field(default_factory=dict)
     """By type: the destructors that run where an object ends (`lifetimes.Ending`)."""
+    slices: dict[tuple[str, frozenset[str], frozenset[str]], Slice] = field(default_factory=dict)
+    """By function (id) and what `Code.slice` is told of it: what matters there."""
     copying: dict[object, bool] = field(default_factory=dict)
     """By type: whether copies of its objects are made by constructors of the program."""
     sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...]]] = field(

@@ -76,6 +76,7 @@ from smemlint.ir import (
     Type,
     Var,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import INT, UINT
 from smemlint.system import clock
 
@@ -256,9 +257,20 @@ class Machine:
         if frame.this is not None and frame.this.object.storage == "local":
             pointing |= {LOCAL_THIS}
         packs = {p.id for p in f.template if p.pack}  # bound to the type of the first element
-        found = self.code.slice(f, pointing, _real(frame.bindings) - packs)
+        key = f.id, pointing, _real(frame.bindings) - packs
+        known = self.memo.slices.get(key)
+        if known is None:
+            known = self.memo.slices[key] = self._slice(f, *key[1:])
+        frame.slice = known
+        if not self.host:
+            frame.sinks = sinks(f)
+        frame.instance = instance_of(frame.bindings)
+
+    def _slice(self, f: Function, pointing: frozenset[str], real: frozenset[str]) -> Slice:
+        """What matters in a function, as far as this evaluation asks."""
+        found = self.code.slice(f, pointing, real)
         whole = self.journal.sums is not None
-        frame.slice = Slice(
+        return Slice(
             WHOLE.skippable if whole else found.skippable,
             WHOLE.quiet if whole else found.quiet,
             found.sets,
@@ -267,9 +279,6 @@ class Machine:
             found.trailing,
             found.handing,
         )
-        if not self.host:
-            frame.sinks = sinks(f)
-        frame.instance = instance_of(frame.bindings)
 
     def forget(self, ids: frozenset[str]) -> None:
         """Variables that a skipped statement would have set are unknown from here on."""
@@ -459,15 +468,25 @@ class Machine:
 
 def instance_of(bindings: Bindings) -> tuple[tuple[str, int | str], ...]:
     """Template arguments as a key."""
+    if not bindings:
+        return ()
     return tuple(
-        (id, b.const if isinstance(b, Int) and isinstance(b.const, int) else str(b))
-        for id, b in sorted(bindings.items())
+        [
+            (id, b.const if type(b) is Int and type(b.const) is int else _spelled(b))
+            for id, b in sorted(bindings.items())
+        ]
     )
+
+
+_spelled = by_identity(str)
 
 
 def _real(bindings: Bindings) -> frozenset[str]:
     """Template parameters that are floating-point types."""
     return frozenset(id for id, b in bindings.items() if isinstance(b, Scalar | RecordRef) and floating(b))
+
+
+_LEADING = frozenset((Pointer, Closure))
 
 
 def _may_be_shared(o: Object) -> bool:
@@ -478,9 +497,7 @@ def _may_be_shared(o: Object) -> bool:
         if isinstance(v, Pointer):
             if v.object.storage == "shared":
                 return True
-            if v.object.storage == "local" and any(
-                isinstance(c, Pointer | Closure) for c in v.object.cells.values()
-            ):
+            if v.object.storage == "local" and not _LEADING.isdisjoint(map(type, v.object.cells.values())):
                 return True
         elif isinstance(v, Closure | Method | RecordValue | FunctionValue):
             return True

@@ -560,7 +560,7 @@ def scatter(m: Machine, p: Pointer, v: Value) -> None:
             o.cells[at] = one_of(m, [old, v], o.name)
         elif isinstance(old, Pointer):
             o.cells[at] = lost_among([old.object], "or elsewhere")
-        elif not isinstance(old, Other) or any(x is not None for x in (old.bits, old.value, old.near)):
+        elif type(old) is not Other or old.bits is not None or old.value is not None or old.near is not None:
             o.cells[at] = Other(_raw(old), False)
     o.uniform = uniform
     o.havoc = True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from smemlint.evaluate.language.destructors import end_lives
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.dispatch import lvalue
 from smemlint.evaluate.machine.machine import Exits, Machine, joins_of
+from smemlint.evaluate.machine.state import Outcome
 from smemlint.evaluate.memory.local_memory import merge
 from smemlint.evaluate.run.copies import returned
 from smemlint.evaluate.values.number import Int, Value
@@ -51,7 +51,8 @@ def run_return(m: Machine, s: Return) -> None:
     end_lives(m, 0, frame.variables.get(s.value.id) if isinstance(s.value, Name) else None)
     del frame.live[live:]
     before = frame.outcome
-    frame.outcome = replace(before, returned=m.may if before.returned is None else before.returned | m.may)
+    returned_by = m.may if before.returned is None else before.returned | m.may
+    frame.outcome = Outcome(returned_by, before.result, before.exited)
     if frame.end is None:
         m.must, m.may = m.threads.nobody, m.threads.nobody
         return
@@ -61,7 +62,7 @@ def run_return(m: Machine, s: Return) -> None:
     if decided == len(frame.end.ways) and v is not None:
         kept = frame.outcome.result
         result = v if kept is None else merge(m, Int(may.astype(np.int64)), v, kept)
-        frame.outcome = replace(frame.outcome, result=result)
+        frame.outcome = Outcome(frame.outcome.returned, result, frame.outcome.exited)
 
 
 def _given_back(m: Machine, t: Type, e: Expr) -> Value:

@@ -106,8 +106,16 @@ def _distinct(value: Hashable) -> Hashable:
         return 2 * value + 1
     if not isinstance(value, tuple):
         return value
-    # The parts of parts are numbers nearly always.
-    return tuple([2 * part + 1 if type(part) is int else _distinct(part) for part in value])
+    return tuple(
+        [
+            2 * part + 1
+            if type(part) is int
+            else part
+            if type(part) is Affine or type(part) is str or type(part) is bytes
+            else _distinct(part)
+            for part in value
+        ]
+    )
 
 
 def cuts(value: int, by: int) -> bool:

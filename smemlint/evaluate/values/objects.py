@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field
 
-from smemlint.evaluate.values.number import Closure, Int, Pointer, RecordValue, Value, plus
+from smemlint.evaluate.values.number import Closure, Int, Other, Pointer, RecordValue, Value, plus
 from smemlint.ir import Type, Var
 from smemlint.records import record
 
@@ -25,7 +25,8 @@ class Cells(dict[int, Value]):
         """A copy that nobody changes; `leads` are then the local objects that it points to."""
         if self.saved is None:
             self.saved = dict(self)
-            self.leads = tuple(o for v in self.values() for o in reached(v) if o.storage == "local")
+            leading = [v for v in self.values() if type(v) is not Int and type(v) is not Other]
+            self.leads = tuple([o for v in leading for o in reached(v) if o.storage == "local"])
         return self.saved
 
     def __setitem__(self, at: int, v: Value) -> None:
