@@ -20,7 +20,7 @@ from smemlint.evaluate.machine.machine import Exit, Join, Machine, Mask, Undecid
 from smemlint.evaluate.memory.local_memory import merge
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.choices import taken
-from smemlint.evaluate.values.lanes import some
+from smemlint.evaluate.values.lanes import every, some
 from smemlint.evaluate.values.number import Int, Value, lanes_equal, multiply, same, subtract
 from smemlint.evaluate.values.objects import Cells, Object, Snapshot
 from smemlint.evaluate.values.pieces import even
@@ -88,7 +88,7 @@ def parting(m: Machine, join: Join, inner: Sequence[Join], lanes: Mask) -> Mask:
     for j in m.ahead():
         if not any(j is k for k in (join, *inner)):
             behind = behind & ~j.gone
-    if not behind.any():
+    if not some(behind):
         return m.threads.nobody
     warps = np.any(behind.reshape(-1, WARP), axis=1, keepdims=True)
     parted: Mask = (lanes.reshape(-1, WARP) & warps).reshape(-1)
@@ -144,6 +144,8 @@ def meet(m: Machine, join: Join) -> list[Int]:
 
 def _selectors(m: Machine, ways: Sequence[Exit], present: Mask) -> list[Int]:
     """For each way, 1 where it is taken. present: lanes that may come with the present state."""
+    if len(ways) == 1 and not some(ways[0].may & present):
+        return [Int(1, BOOL)]
     lanes = np.array([way.may for way in ways])
     if not (lanes.sum(axis=0) + (present & lanes.any(axis=0)) > 1).any():
         return [Int(1, BOOL)] * len(ways)
@@ -170,7 +172,7 @@ def _simultaneous(ways: Sequence[Exit]) -> list[list[int]]:
     groups: list[list[int]] = []
     for i, way in enumerate(ways):
         for g in groups if way.under is not None else ():
-            if ways[g[0]].under == way.under and not any((way.may & ways[j].may).any() for j in g):
+            if ways[g[0]].under == way.under and not any(some(way.may & ways[j].may) for j in g):
                 g.append(i)
                 break
         else:
@@ -271,7 +273,7 @@ def one_of(m: Machine, ways: Selected, now: Value, present: Mask) -> Value:
     for _, may, v in reversed(ways):
         lanes = may & open_lanes
         if some(lanes):
-            result = v if lanes.all() else merge(m, Int(lanes.astype(np.int64), BOOL), v, result)
+            result = v if every(lanes) else merge(m, Int(lanes.astype(np.int64), BOOL), v, result)
         open_lanes = open_lanes & ~may
     for c, may, v in ways:
         if not c.known:

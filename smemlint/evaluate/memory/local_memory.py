@@ -19,7 +19,7 @@ from smemlint.evaluate.values.arithmetic import convert
 from smemlint.evaluate.values.choices import on_way, with_choice
 from smemlint.evaluate.values.comparison import select, too_long
 from smemlint.evaluate.values.host_limits import is_told, limited, one_told, told_or
-from smemlint.evaluate.values.lanes import some
+from smemlint.evaluate.values.lanes import count, some
 from smemlint.evaluate.values.number import (
     Closure,
     FunctionValue,
@@ -413,7 +413,7 @@ def _cleared(m: Machine, o: Object, at: int, n: int, v: Value) -> Value | None:
 
 def masked(m: Machine, new: Value, old: Value) -> Value:
     """`new` in the lanes of the mask, `old` elsewhere."""
-    if m.may is m.threads.present or np.count_nonzero(m.may) == np.count_nonzero(m.threads.present):
+    if m.may is m.threads.present or count(m.may) == count(m.threads.present):
         return new
     m.context.stale = True
     merged = merge(m, Int(m.may.astype(np.int64)), new, old)

@@ -317,6 +317,6 @@ def _arm(m: Machine, c: Int, lanes: Branch, body: Callable[[], None] | None) -> 
     if body is not None:
         strayed = [(j, j.strays) for j in m.ahead()]
         body()
-        if lanes.together and not m.may.any():
+        if lanes.together and not some(m.may):
             left_whole(m, strayed, lanes.may)
     m.context.undecided.pop()

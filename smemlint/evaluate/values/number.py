@@ -485,12 +485,12 @@ def bounds(v: Int) -> tuple[int | None, int | None]:
 def _bounds_of(v: Int) -> tuple[int | None, int | None]:
     low: int | None
     high: int | None
-    low, high = _ends(v.const)
+    low, high = ends_of(v.const)
     for mono, c in v.terms.items():
         if low is None and high is None:
             break
         s_low, s_high = symbol_range(mono)
-        least, most = _ends(c)
+        least, most = ends_of(c)
         ends: list[int] = []
         for coefficient in (least, most) if least != most else (least,):
             if coefficient == 0:
@@ -516,7 +516,8 @@ def _unsigned_ends(v: Int, low: int, high: int | None) -> tuple[int | None, int 
     return (low + 2**64, high + 2**64) if high is not None and high < 0 else (0, 2**64 - 1)
 
 
-def _ends(c: Lanes) -> tuple[int, int]:
+def ends_of(c: Lanes) -> tuple[int, int]:
+    """Return the smallest and the largest of a coefficient."""
     return (c, c) if isinstance(c, int) else (int(_MIN(c)), int(_MAX(c)))
 
 

@@ -15,6 +15,7 @@ from smemlint.evaluate.values.number import (
     Lanes,
     Monomial,
     bounds,
+    ends_of,
     in_words,
     lanes_equal,
     symbol_range,
@@ -103,7 +104,7 @@ def short_steps(v: Int) -> Int:
     """An unsigned sum with an unknown part, in which lanes that wrapped stand beside those that did not."""
     if v.type.kind != "uint" or v.type.size != 4:
         return v
-    ends = (v.const, v.const) if isinstance(v.const, int) else (int(v.const.min()), int(v.const.max()))
+    ends = ends_of(v.const)
     return (
         v
         if ends[0] >= -1 << 31 and ends[1] < 1 << 31
@@ -152,14 +153,14 @@ def tame(v: Int, unknowns: Unknowns) -> Int:
         if isinstance(c, int):
             reach += abs(c) * size
         else:
-            low, high = int(c.min()), int(c.max())
+            low, high = ends_of(c)
             reach += max(abs(low), abs(high)) * size
             spread += (high - low) * size
     const = v.const
     if isinstance(const, int):
         around = abs(const)
     else:
-        low, high = int(const.min()), int(const.max())
+        low, high = ends_of(const)
         around = max(abs(low), abs(high))
         spread += high - low
     if reach <= limit and around < limit >> 2:

@@ -7,7 +7,7 @@ verifies it; if the loop is met again, the forms of the earlier visit are verifi
 
 from __future__ import annotations
 
-import numpy as np
+from operator import add
 
 from smemlint.evaluate.analysis.trip_count import countable
 from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
@@ -38,7 +38,7 @@ from smemlint.evaluate.run.loops.iterations import (
 from smemlint.evaluate.run.loops.parted import each_its_own, part_ways, parting_of, waiting
 from smemlint.evaluate.run.loops.uncounted import uncounted
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.lanes import some
+from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, Symbol
 from smemlint.evaluate.values.objects import Cells, Snapshot
 from smemlint.ir import Loop
@@ -170,7 +170,7 @@ def _stand_in(
                     m.must, m.may = again.must, again.may
         if i == 0:
             inside = m.must, m.may
-        if draft is not None and i == 0 and not np.array_equal(m.may, going):
+        if draft is not None and i == 0 and not equal_masks(m.may, going):
             holds = False  # lanes that stay behind would not have changed
             break
         before, began = waiting(m), m.may

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.masks import snapshot
 from smemlint.evaluate.language.destructors import full
@@ -12,7 +10,7 @@ from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
 from smemlint.evaluate.machine.state import Iterated, Iteration
 from smemlint.evaluate.run.loops.attempts import Attempt
-from smemlint.evaluate.values.lanes import some
+from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Value, collapse, same, subtract
 from smemlint.evaluate.values.objects import Object
 from smemlint.ir import Loop
@@ -122,11 +120,10 @@ def _moved(a: Event | Barrier, b: Event | Barrier) -> bool:
     """Whether an access is another one by some number of bytes."""
     if isinstance(a, Barrier) or isinstance(b, Barrier):
         return isinstance(a, Barrier) and isinstance(b, Barrier)
-    if a.site is not b.site or a.weight != b.weight or not (a.may is b.may or np.array_equal(a.may, b.may)):
+    if a.site is not b.site or a.weight != b.weight or not equal_masks(a.may, b.may):
         return False
     d = subtract(a.offset, b.offset, LONG)
-    same_must = a.must is b.must or np.array_equal(a.must, b.must)
-    return same_must and isinstance(collapse(d.const, a.may), int) and not d.varying
+    return equal_masks(a.must, b.must) and isinstance(collapse(d.const, a.may), int) and not d.varying
 
 
 def trial(m: Machine, s: Loop, exits: Exits) -> State:
