@@ -7,8 +7,6 @@ verifies it; if the loop is met again, the forms of the earlier visit are verifi
 
 from __future__ import annotations
 
-from operator import add
-
 from smemlint.evaluate.analysis.trip_count import countable
 from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
 from smemlint.evaluate.control_flow.join_points import meet
