@@ -76,7 +76,7 @@ template <typename... I> __device__ int met(int x, I... i) {
   int r = 0; ((x < i && (r += i, true)) || ...); return r;
 }
 template <typename... T> __device__ void rolled(int i, int k, T *...p) {
-  ((p[(i * k) & 127] = p[i & 127]), ...);
+  ((p[(i * k) & 127] = p[i & 127] + 1), ...);
 }
 template <typename... T> __device__ void stepped(T &...x) { ((x += 3), ...); }
 struct Copied {

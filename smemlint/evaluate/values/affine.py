@@ -267,7 +267,7 @@ def _masked(a: Affine, mask: int, *, pairs: bool = True) -> Affine:
     Of `(4 * t + i) & 127` nvcc sees for some i only how far it is from i = 0 (read off the machine code); for
     all of them in pairs, `(2 * t + i) & 127`, and not with `%`.
     """
-    if not a.terms or mask == 0:
+    if not a.terms:
         return Affine(a.const & mask)
     if mask == -1:
         return a
