@@ -171,3 +171,21 @@ def test_a_lambda_takes_a_pack(body: str, indices: list[int]) -> None:
     traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
     rows = [row for trace in traces for row in trace.offsets.tolist()]
     assert sorted(row[0] // 4 for row in rows) == sorted(indices)
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["put(p...);", "[&] { ALL(p[t * 2] = 1); }();", "[t](auto... q) { ALL(q[t * 2] = 1); }(p...);"],
+)
+def test_a_fold_that_a_macro_makes_is_one(call: str) -> None:
+    """Its elements were lost, without a word."""
+    text = f"""
+    #define ALL(x) ((x), ...)
+    template <class... P> __device__ void put(P... p) {{ int t = threadIdx.x; ALL(p[t * 2] = 1); }}
+    template <class... P> __device__ void run(P... p) {{ int t = threadIdx.x; {call} }}
+    __global__ void k() {{ __shared__ float a[64], b[64], c[64]; run(a, b, c); }}
+    """
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    told = sorted((c.site.array.partition("@")[0], c.ways) for c in score_all(trace))
+    assert told == [("a", 2), ("b", 2), ("c", 2)]

@@ -196,11 +196,20 @@ class ExpressionLowering:
         """Whether a node that clang has no name for is a fold expression."""
         if not any(p.pack for p in self._c.scope.parameters()):
             return False
-        return fold_of(self._c.positions.text(node) or "") is not None
+        return self._fold_of(node) is not None
+
+    def _fold_of(self, node: Node) -> tuple[str, bool] | None:
+        """The operator of a fold, also of one that a macro makes, and whether the dots come first."""
+        text = self._c.positions.text(node)
+        if text is None:
+            body = self._c.positions.body_text(node) or ""
+            found = listed(body) if body.startswith("(") else None
+            text = "" if found is None else body[: found[1]]
+        return fold_of(text)
 
     def _fold(self, node: Node, kids: list[Node]) -> Expr:
         parts = [self._maybe_run(k) for k in kids if is_expression(k.kind)]
-        found = fold_of(self._c.positions.text(node) or "")
+        found = self._fold_of(node)
         place = self._c.place(node)
         if found is None or not 1 <= len(parts) <= 2:
             return UnknownExpr("fold expression", tuple(parts), place)
