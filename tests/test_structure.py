@@ -20,7 +20,7 @@ def own_attributes(made: ast.ClassDef) -> set[str]:
     for s in made.body:
         if isinstance(s, ast.AnnAssign) and isinstance(s.target, ast.Name):
             found.add(s.target.id)
-        elif isinstance(s, ast.Assign) and [ast.unparse(t) for t in s.targets] == ["__slots__"]:
+        elif isinstance(s, ast.Assign) and [getattr(t, "id", "") for t in s.targets] == ["__slots__"]:
             found.update(ast.literal_eval(s.value))
         elif isinstance(s, ast.FunctionDef):
             found.update(
@@ -28,7 +28,7 @@ def own_attributes(made: ast.ClassDef) -> set[str]:
                 for n in ast.walk(s)
                 if isinstance(n, ast.Attribute)
                 and isinstance(n.ctx, ast.Store)
-                and ast.unparse(n.value) == "self"
+                and getattr(n.value, "id", "") == "self"
             )
     return found
 
@@ -38,7 +38,7 @@ def attributes(trees: dict[str, ast.Module]) -> Iterator[tuple[str, set[str]]]:
     for path, tree in trees.items():
         classes = {n.name: n for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
         for name, made in classes.items():
-            bases = [classes[n] for b in made.bases if (n := ast.unparse(b)) in classes and n != name]
+            bases = [classes[n] for b in made.bases if (n := getattr(b, "id", "")) in classes and n != name]
             yield f"{path}: {name}", own_attributes(made).union(*map(own_attributes, bases))
 
 

@@ -89,11 +89,15 @@ class Costs:
 
 
 def joined(costs: Sequence[Cost]) -> Cost | None:
-    """The cost of several places that one cause has; those of the first one's kernel record."""
+    """The cost of several places that one cause has; those of the first one's kernel record. Where they are
+    more than all of it, they are of instances that cost the same: the dearest place stands for them."""
     if not costs:
         return None
-    same = [c for c in costs if c.kernel == costs[0].kernel]
-    return Cost(added(c.own for c in same), *costs[0].parts())
+    same = [c.own for c in costs if c.kernel == costs[0].kernel]
+    own = added(same)
+    if own.wavefronts > costs[0].kernel.wavefronts:
+        own = max(same, key=lambda d: d.wavefronts)
+    return Cost(own, *costs[0].parts())
 
 
 def percent(share: float) -> str:

@@ -87,6 +87,12 @@ def test_demands_add_up_depth_by_depth() -> None:
     assert cost is not None and cost.own.loads == (Load(6, 2, 2),)
 
 
+def test_places_of_two_instances_that_cost_the_same_are_not_more_than_a_kernel() -> None:
+    whole = Demand((Load(10, 5, 5),))
+    cost = joined([Cost(Demand((Load(8, 2, 2),)), whole), Cost(Demand((Load(7, 2, 2),)), whole)])
+    assert cost is not None and cost.own.loads == (Load(8, 2, 2),)
+
+
 @pytest.mark.parametrize(
     ("share", "text"), [(0, "0%"), (1, "100%"), (0.384, "38%"), (0.0042, "0.4%"), (0.0001, "< 0.1%")]
 )
