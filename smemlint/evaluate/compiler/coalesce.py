@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
-from math import gcd
 
 import numpy as np
-from numpy.typing import NDArray
 
-from smemlint.banks import WORD
 from smemlint.evaluate.analysis.parts_read.chosen_records import set_apart
 from smemlint.evaluate.analysis.parts_read.halves import perhaps_narrow
 from smemlint.evaluate.analysis.parts_read.members import halved
 from smemlint.evaluate.analysis.parts_read.widened_loads import handed_on, perhaps_widened
 from smemlint.evaluate.analysis.plain_uses import plain_uses
-from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
+from smemlint.evaluate.compiler.address_facts import AddressFacts
+from smemlint.evaluate.compiler.address_patterns import Forms
 from smemlint.evaluate.compiler.in_place import separated
 from smemlint.evaluate.compiler.log import Entry, Log
-from smemlint.evaluate.compiler.loop_pointers import adrift, starts_off
-from smemlint.evaluate.compiler.passes import compiled
 from smemlint.evaluate.compiler.similar_addresses import rewritten
-from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind, vectorise
-from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
-from smemlint.evaluate.memory.segment import declared_alignment, starts_of
-from smemlint.evaluate.types.spelling import dims_of
-from smemlint.evaluate.values.affine import UNSURE, Affine
-from smemlint.evaluate.values.number import Int, gcd_of, multiple_of
-from smemlint.ir import Expr, Index, Literal, Member, Name, Scalar
-from smemlint.ir.types import SHORT, USHORT, RecordRef, element_type
+from smemlint.evaluate.compiler.vectorise import JoinGroup, vectorise
+from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
+from smemlint.evaluate.values.affine import UNSURE
+from smemlint.evaluate.values.number import Int
+from smemlint.ir.types import SHORT, USHORT, element_type
 from smemlint.records import record
 
 NARROW = (1, 2, 4, 8)
-NESTED = 8
-"""Branches within branches that are looked out of."""
 
 
 SIMILAR_INDEX = "whether neighbours are joined depends on how the compiler computes a similar index before it"
@@ -93,7 +84,7 @@ def widened(
     logged = _logged(m, log)
     if not logged:
         return runs
-    facts = _Facts(m, log, forms, logged)
+    facts = AddressFacts(m, log, forms, logged)
     events = [facts.event(e) for e in logged]
     groups, gone = vectorise(events)
     if not groups and not gone:
@@ -154,7 +145,7 @@ def _doubted(
     m: Machine,
     log: Log,
     runs: Mapping[int, Runs],
-    facts: _Facts,
+    facts: AddressFacts,
     late: Mapping[int, SiteLog],
     doubts: Callable[[], Set[tuple[object, ...]]],
 ) -> Iterator[tuple[int, str]]:
@@ -246,359 +237,6 @@ def _spans(m: Machine, log: Log, regions: set[int]) -> Iterable[tuple[int, int]]
             if region in regions:
                 region_ends[region] = (region_ends.get(region, (at,))[0], at)
     return region_ends.values()
-
-
-@record(frozen=True, slots=True)
-class _Move:
-    """How an event's lanes move under another launch: from one form to another, and by a number."""
-
-    source: Form
-    target: Form
-    number: int
-
-
-@record(slots=True)
-class _SiteFacts:
-    """What is known of a site whatever its event. steps, path: see _steps(), _path()."""
-
-    declared: int
-    start: int | None
-    steps: int
-    path: Hashable
-    turns: int | None = None
-    """What divides its addresses in the active lanes of all turns; None: not asked yet."""
-    unsure: int = 0
-    """What divides its addresses under another launch, where events do not match."""
-
-
-class _Facts:
-    """What the compiler knows of the logged addresses."""
-
-    def __init__(self, m: Machine, log: Log, forms: Forms, logged: Sequence[Entry]) -> None:
-        self.m = m
-        self.log = log
-        self.forms = forms
-        starts = starts_of(m)
-        off, self.doubtful = starts_off(m, log)
-        drift = adrift(m, log)
-        regions = {e.region for e in logged if isinstance(e, Event)}
-        self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
-        self.sites = {
-            id(s): _SiteFacts(
-                declared_alignment(m, s.object),
-                starts.get(id(s.object)),
-                gcd(_steps(m, forms, log.of(s), regions), _off(m, s, off), drift.get(id(s), 0)),
-                _path(forms, log.of(s)),
-            )
-            for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
-        }
-        self.proved = _proved(m, logged, starts)
-        self.moves: dict[int, list[_Move]] = {}
-        """By id() of an event: how it moves under each other launch."""
-        self.kinds: dict[tuple[object, ...], JoinKind] = {}
-        """Of addresses that are a pattern and a number, with nothing that other launches move."""
-        self.elsewhere: dict[Pattern, int | None] = {}
-        self.moved: dict[tuple[Form, Form, Pattern], tuple[int, int, int]] = {}
-
-    def compare(self, other: Machine) -> None:
-        """Find what the launch decides, from the same kernel under another launch."""
-        self.kinds.clear()
-        as_run = compiled(other)
-        for key, site in self.m.journal.sites.items():
-            twin = other.journal.sites.get(key)
-            ours, theirs = self.log.of(site), as_run.of(twin) if twin is not None else ()
-            if id(site) not in self.sites or not theirs:
-                continue
-            # Where a loop runs another number of times, the first event's move stands for all.
-            alike = len(theirs) == len(ours)
-            first = self._move(ours[0], theirs[0])
-            for i, e in enumerate(ours):
-                move = self._move(e, theirs[i]) if alike else first
-                if move.source is not move.target or move.number:
-                    self.moves.setdefault(id(e), []).append(move)
-            both = ours[0].may & theirs[0].may
-            if both.any():
-                facts = self.sites[id(site)]
-                facts.unsure = gcd(facts.unsure, self._variable(theirs[0], both))
-
-    def may_change(self, logged: Sequence[Entry], groups: Sequence[JoinGroup], gone: Set[int]) -> bool:
-        """Return whether another launch may take back that accesses run joined, or not at all: no launch
-        changes what operators prove of an address, nor a number that they made of numbers alone; and what
-        runs joined, or in place of a load, is proved the same way as that. Other loads keep no load from
-        moving."""
-        fixed = {id(s) for s in self.m.journal.sites.values() if _is_fixed(self.m, s.node)}
-        changed = {*gone, *(i for group in groups for i in group.members)}
-        events = [(i, e) for i, e in enumerate(logged) if isinstance(e, Event)]
-        formed = {
-            i for i, e in events if self._form(e, self.forms.pattern(e.offset.const, e.may)) is not None
-        }
-        arrays = {id(e.site.object) for i, e in events if i in changed}
-        plain = {
-            id(e.site.object) for i, e in events if i in changed and (e.site.op != "load" or i not in formed)
-        }
-        return any(
-            i in changed or id(e.site.object) in (plain if e.site.op == "load" else arrays)
-            for i, e in events
-            if i not in formed and not _is_number(e.offset) and id(e.site) not in fixed
-        )
-
-    def by_index(self, s: SiteLog) -> bool:
-        """Return whether a site joins by what its index proves, and not by the declaration alone."""
-        return self.sites[id(s)].declared < 2 * s.width
-
-    def late(self, s: SiteLog) -> bool:
-        """Return whether that index is a sum."""
-        form = self.log.of(s)[0].offset.form
-        return self.by_index(s) and form is not None and len(form.terms) > 1
-
-    def backwards(self, s: SiteLog, width: int) -> bool:
-        """Return whether that index is subtracted from something: of the difference less may be known than of
-        its parts. A load may be of the least of its neighbours, which is no worse. Rows and records are
-        counted by themselves. width: of what runs."""
-        address = self.log.of(s)[0].offset
-        if len(dims_of(s.object.type)[0]) > 1 or not self.by_index(s) or address.form is None:
-            return False
-        if isinstance(element_type(s.object.type), RecordRef):
-            return False
-        if any(_is_less(c) for c in address.terms.values()):
-            return True  # it is the same for all lanes
-        factors = [f for _, f in address.form.terms]
-        least = s.op == "load" and address.form.const % width == 0
-        return bool(factors) and max(factors) < 0 and not least
-
-    def _move(self, e: Event, twin: Event) -> _Move:
-        a, b = e.offset.const, twin.offset.const
-        start, end = a if isinstance(a, int) else int(a[0]), b if isinstance(b, int) else int(b[0])
-        return _Move(self.forms.form(a), self.forms.form(b), end - start)
-
-    def event(self, e: Entry) -> JoinEvent:
-        if isinstance(e, Barrier):
-            return JoinEvent(JoinKind(e.stop, 0, "", None, 0, e.region), 0, e.order)
-        pattern = self.forms.pattern(e.offset.const, e.may)
-        moves = self.moves.get(id(e), ())
-        form = self._form(e, pattern)
-        if moves or e.offset.terms:
-            kind = self._kind(e, pattern, moves, form)
-        else:
-            proved = form and (form.terms, form.divides, form.dropped)
-            key = (id(e.site), pattern, e.region, e.volatile, e.computed, e.alone, e.among, proved)
-            known = self.kinds.get(key)
-            kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form))
-        at = lead(e.offset.const, pattern)
-        low = at + pattern.low
-        at = at if low >= 0 else at + -(low // 128) * 128
-        return JoinEvent(kind, at, e.order, None if form is None else form.const)
-
-    def _form(self, e: Event, pattern: Pattern) -> Affine | None:
-        """What a compiler can prove of an address, in all turns of the loops around that stay loops."""
-        form = e.offset.form
-        if form is None or (lead(e.offset.const, pattern) - form.const) % min(max(form.divides, 1), 16):
-            return None
-        divides = self.proved.get(id(e), form.divides)
-        return Affine(form.const, form.terms, divides, form.dropped)
-
-    def _under(self, region: int) -> tuple[int, ...]:
-        """The lines that a region is a branch of, nearest first."""
-        found: list[int] = []
-        merged, parents = self.m.lines.merged, self.m.lines.parents
-        while region in parents and len(found) < NESTED:
-            region = parents[region]
-            region = merged.get(region, region)
-            found.append(region)
-        return tuple(found)
-
-    def _kind(self, e: Event, pattern: Pattern, moves: Sequence[_Move], form: Affine | None) -> JoinKind:
-        s = e.site
-        facts = self.sites[id(s)]
-        stale = e.region in self.stale
-        if form is None:
-            own = 0 if stale else self._variable(e, self.m.threads.present)
-            variable = gcd(facts.steps, own or self._over_turns(s, facts), facts.unsure, e.among)
-        else:
-            variable = gcd(facts.steps, form.divides, e.among)
-        moved: tuple[tuple[int, int], ...] = ()
-        for move in moves:
-            by, digest, divides = self._moved(move, pattern)
-            if by or divides:
-                variable = gcd(variable, by, divides)
-                moved = (*moved, (by, digest))
-        return JoinKind(
-            op=s.op,
-            width=s.width,
-            array=s.object.id,
-            pattern=pattern,
-            alignment=variable & -variable,
-            region=e.region,
-            volatile=e.volatile,
-            computed=e.computed,
-            alone=e.alone,
-            fragment=s.fragment,
-            declared=facts.declared,
-            base=(
-                (form.terms, facts.path)
-                if form is not None
-                else (
-                    _base(e.offset),
-                    moved,
-                    facts.path,
-                    None if stale or e.may is self.m.threads.present else self._elsewhere(pattern),
-                )
-            ),
-            start=facts.start,
-            under=self._under(e.region),
-            affine=form is not None,
-            loose=form is not None and form.dropped != 0,
-            words=not (isinstance(t := element_type(s.object.type), Scalar) and t.size > WORD),
-        )
-
-    def _over_turns(self, s: SiteLog, facts: _SiteFacts) -> int:
-        """What divides the address in the lanes of any turn: the few lanes of one turn prove nothing."""
-        if facts.turns is None:
-            facts.turns = gcd(*(self._variable(e, e.may) for e in self.log.of(s)))
-        return facts.turns
-
-    def _variable(self, e: Event, active: NDArray[np.bool_]) -> int:
-        """What divides the part of an address that differs between lanes or is not known."""
-        variable = 0
-        if not isinstance(e.offset.const, int):
-            variable = self.forms.pattern(e.offset.const, active).divides
-        for mono, coefficient in e.offset.terms.items():
-            variable = gcd(variable, gcd_of(coefficient) * multiple_of(mono))
-        return variable
-
-    def _moved(self, move: _Move, pattern: Pattern) -> tuple[int, int, int]:
-        """Bytes by which the first active lane moves, a digest of how the others do, and what divides the
-        differences (0: all move alike)."""
-        key = (move.source, move.target, pattern)
-        if key not in self.moved:
-            steps = (move.target.steps - move.source.steps)[pattern.active]
-            apart = steps - steps[0]
-            self.moved[key] = (int(steps[0]), hash(apart.tobytes()), int(np.gcd.reduce(apart)))
-        by, digest, divides = self.moved[key]
-        return by + move.number, digest, divides
-
-    def _elsewhere(self, pattern: Pattern) -> int | None:
-        """A digest of the address in the lanes that do not take part, for the compiler cannot tell them
-        apart: `s[t]` and `s[t ^ 1]` of even lanes are not known to be neighbours."""
-        if not pattern.form.vector:
-            return None
-        if pattern not in self.elsewhere:
-            steps = pattern.form.steps
-            others = steps[self.m.threads.present & ~pattern.active]
-            digest = hash((others - steps[pattern.first]).tobytes()) if others.size else None
-            self.elsewhere[pattern] = digest
-        return self.elsewhere[pattern]
-
-
-def _is_less(factor: object) -> bool:
-    return isinstance(factor, int) and factor < 0
-
-
-def _is_number(offset: Int) -> bool:
-    """Whether an address is a number that nothing of the launch went into: a literal, a counter."""
-    return offset.form is None and not offset.terms and isinstance(offset.const, int)
-
-
-def _is_fixed(m: Machine, node: Expr | None) -> bool:
-    """Whether a place is a shared variable, or an element of one whose subscripts are written as numbers."""
-    while isinstance(node, Index | Member):
-        if isinstance(node, Index) and not isinstance(node.index, Literal):
-            return False
-        if isinstance(node, Member) and node.arrow:
-            return False
-        node = node.base
-    return isinstance(node, Name) and node.id in m.memory.shared
-
-
-def _off(m: Machine, s: SiteLog, off: Mapping[int, int]) -> int:
-    """What divides a pointer that starts in the middle of its loop's copies, 0 where that does not matter."""
-    return 0 if declared_alignment(m, s.object) >= 2 * s.width else off.get(id(s), 0)
-
-
-def _steps(m: Machine, forms: Forms, events: Sequence[Event], chosen: set[int]) -> int:
-    """What divides the way from a site's event in one line of a loop to its event in the next."""
-    previous: dict[int, tuple[int, int]] = {}
-    position: Counter[int] = Counter()
-    g = 0
-    for e in events:
-        if e.turn in m.turns.uneven:
-            continue
-        turn = m.turns.lined.get(e.turn, e.turn)
-        at = position[turn]
-        position[turn] += 1
-        here = _first(forms, e)
-        before, line = previous.get(at, (here, turn))
-        if line != turn and e.region in chosen:
-            g = gcd(g, here - before)
-        previous[at] = (here, turn)
-    return g
-
-
-def _proved(m: Machine, logged: Sequence[Entry], starts: Mapping[int, int]) -> dict[int, int]:
-    """By id() of an event, what divides its address in every turn of the loops that stay loops: the code is
-    the same in all of them, also where a pointer leads to another array in each (swapped double buffers).
-    starts: where arrays start, by id()."""
-    turns: dict[Hashable, dict[int, list[Event]]] = {}
-    for e in logged:
-        if isinstance(e, Event) and e.offset.form is not None:
-            turn = m.turns.lined.get(e.turn, e.turn)
-            written = e.site.place, e.site.op, e.site.width, tuple(e.site.via)
-            turns.setdefault(written, {}).setdefault(turn, []).append(e)
-    found: dict[int, int] = {}
-    for of_place in turns.values():
-        if len(of_place) < 2:
-            continue
-        divides: dict[int, int] = {}
-        first: dict[int, Event] = {}
-        for events in of_place.values():
-            for at, e in enumerate(events):
-                assert e.offset.form is not None
-                apart = _between(first.setdefault(at, e), e, starts)
-                divides[at] = gcd(divides.get(at, 0), e.offset.form.divides, apart)
-        for events in of_place.values():
-            found |= {id(e): divides[at] for at, e in enumerate(events)}
-    return found
-
-
-def _between(a: Event, b: Event, starts: Mapping[int, int]) -> int:
-    """The bytes between what addresses in two arrays are counted from; 1 where that is not known."""
-    if a.site.object is b.site.object:
-        return 0
-    here, there = starts.get(id(a.site.object)), starts.get(id(b.site.object))
-    if here is None or there is None or a.offset.form is None or b.offset.form is None:
-        return 1
-    return abs(here + a.offset.form.const - there - b.offset.form.const)
-
-
-def _path(forms: Forms, events: Sequence[Event]) -> Hashable:
-    """How a site moves from turn to turn of the loops that stay loops; None if it does not.
-
-    Only two that move alike have a distance that the compiler knows.
-    """
-    firsts: dict[int, int] = {}
-    for e in events:
-        if e.turn not in firsts:
-            firsts[e.turn] = _first(forms, e)
-    if len(set(firsts.values())) < 2:
-        return None
-    start = next(iter(firsts.values()))
-    return tuple((turn, at - start) for turn, at in firsts.items())
-
-
-def _first(forms: Forms, e: Event) -> int:
-    c = e.offset.const
-    return c if isinstance(c, int) else lead(c, forms.pattern(c, e.may))
-
-
-def _base(offset: Int) -> Hashable:
-    if not offset.terms:
-        return ()
-    return tuple(
-        sorted(
-            (tuple(s.order for s in mono), c if isinstance(c, int) else c.tobytes())
-            for mono, c in offset.terms.items()
-        )
-    )
 
 
 def _wide(leader: Event, group: JoinGroup) -> Event:
