@@ -226,7 +226,9 @@ class _Family:
             if not tried or len(left) < 2:
                 return False
             open_ended = any(map(_conflicts, tried[0].conflicts)) or any(map(leaves_an_array, tried))
-            self._settled = not open_ended and is_the_same(tried[0], self.warp(analyse))
+            # What did not come to its end under one shape would not do so for any block.
+            hopeless = open_ended or bool(tried[0].stopped)
+            self._settled = not hopeless and is_the_same(tried[0], self.warp(analyse))
         return self._settled
 
 

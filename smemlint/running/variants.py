@@ -36,7 +36,9 @@ def told_apart(
         if late():
             return [common]
         arguments = {**launch.arguments, **variant}
-        one = analyse(replace(launch, arguments=arguments, variants=(variant,)))
+        apart = replace(launch, arguments=arguments, variants=(variant,))
+        # A variant that sets nothing is what they have in common.
+        one = analyse(apart) if variant else replace(common, launch=apart)
         if one.stopped or (not null and not found and _unsure(one) >= _unsure(common)):
             return [common]
         found.setdefault(tuple(map(_cost, one.conflicts)), one)

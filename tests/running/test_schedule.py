@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from smemlint.api import Job, analyse_file
+from smemlint.ir import Launch
 from smemlint.running import schedule
 
 CONFLICTED = """
@@ -79,6 +80,19 @@ def test_a_launch_whose_shape_is_open_is_looked_at_once_where_one_warp_tells_the
 ) -> None:
     clean = CONFLICTED.replace("* 64", "")
     assert len(shapes(tmp_path, clean + OPEN)) == 1
+
+
+def test_what_ends_under_one_shape_by_its_steps_is_not_tried_for_any_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluated: list[Launch]
+) -> None:
+    clean = CONFLICTED.replace("* 64", "")
+    shapes(tmp_path, clean + OPEN)
+    assert [launch.warp for launch in evaluated] == [False, True]
+    evaluated.clear()
+    monkeypatch.setattr(schedule, "WORK", 10)
+    monkeypatch.setattr(schedule, "SHARE", 10)
+    shapes(tmp_path, clean + OPEN)
+    assert [launch.warp for launch in evaluated] == [False]
 
 
 def test_a_sure_conflict_or_another_answer_is_asked_of_every_shape(tmp_path: Path) -> None:

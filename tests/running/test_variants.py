@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from smemlint.rules import Severity
 
-from smemlint.api import Job, View, check
+from smemlint.api import Job, View, analyse_file, check
 from smemlint.diagnose.model import Report
+from smemlint.ir import Launch
 from smemlint.render.inspect import render_table
 
 START = """
@@ -86,3 +87,11 @@ def test_a_launch_that_passes_a_null_pointer_is_told_apart(
     report = check([Job("a.cu")], View(level=Severity.NOTE))
     ways = [(next(a for a in k.accesses if a.op == "load").ways, k.launch.variant) for k in report.kernels]
     assert ways == told
+
+
+def test_a_launch_that_passes_nothing_new_is_not_evaluated_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluated: list[Launch]
+) -> None:
+    (tmp_path / "a.cu").write_text(NULLABLE.replace("USE", "4"))
+    assert len(analyse_file(Job(str(tmp_path / "a.cu"))).kernels) == 2
+    assert [launch.arguments for launch in evaluated] == [{}, {"bias": 0}]
