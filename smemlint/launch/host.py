@@ -329,7 +329,7 @@ def _run(
             runs.module,
             (1, 1, 1),
             budget=replace(HOST_BUDGET, steps=most, until=allowance.until),
-            on_launch=_recorder(seen, tried, earlier, led, launches),
+            on_launch=_Recorder(seen, tried, earlier, led, launches),
             host=True,
             defaults=True,
             explore=explore,
@@ -378,34 +378,50 @@ def _take_first_iterations(seen: dict[tuple[object, ...], Started], tried: Itera
             seen.setdefault(key(s), replace(s, grid=(None, None, None), arguments={}))
 
 
-def _recorder(
-    seen: dict[tuple[object, ...], Started],
-    tried: list[Started],
-    earlier: Mapping[tuple[object, ...], Started],
-    reached: set[str],
-    launches: list[Started],
-) -> Callable[[Machine, LaunchStmt], None]:
+class _Recorder:
     """Takes down the launches of one run. tried: those of trials of a loop's first iteration. earlier: those
     of other runs, which are nothing new. launches: takes all that are met."""
-    alike = 0
 
-    def on_launch(m: Machine, s: LaunchStmt) -> None:
-        nonlocal alike
+    def __init__(
+        self,
+        seen: dict[tuple[object, ...], Started],
+        tried: list[Started],
+        earlier: Mapping[tuple[object, ...], Started],
+        reached: set[str],
+        launches: list[Started],
+    ) -> None:
+        self._seen, self._tried, self._earlier = seen, tried, earlier
+        self._reached, self._launches = reached, launches
+        self._alike = 0
+
+    def __call__(self, m: Machine, s: LaunchStmt) -> None:
         if not is_possible(m):
             return
         if m.silent:
-            tried.extend(starts_of(m, s))
+            self._tried.extend(starts_of(m, s))
             return
-        reached.update(f.function.id for f in m.frames if f.function is not None)
+        self._reached.update(f.function.id for f in m.frames if f.function is not None)
         for started in starts_of(m, s):
-            launches.append(started)
+            self._launches.append(started)
             known = key(started)
-            alike = alike + 1 if known in seen or known in earlier else 0
-            seen.setdefault(known, started)
-        if alike >= MOST_ALIKE:
+            self._alike = self._alike + 1 if known in self._seen or known in self._earlier else 0
+            self._seen.setdefault(known, started)
+        if self._alike >= MOST_ALIKE:
             raise BudgetExceededError(f"{MOST_ALIKE} launches in a row were none that is new")
 
-    return on_launch
+    def mark(self) -> Callable[[], None]:
+        """Return what takes back all that is taken down from now on."""
+        seen, tried, launches = len(self._seen), len(self._tried), len(self._launches)
+        reached, alike = {*self._reached}, self._alike
+
+        def forget() -> None:
+            for known in list(self._seen)[seen:]:
+                del self._seen[known]
+            del self._tried[tried:], self._launches[launches:]
+            self._reached &= reached
+            self._alike = alike
+
+        return forget
 
 
 def _call(m: Machine, f: Function, arguments: Instance, owner: Instance, words: Sequence[str] | None) -> None:

@@ -576,3 +576,30 @@ def test_a_launch_of_another_kernel_is_not_looked_for_where_what_it_is_given_is_
     assert not other.kernel.id
     assert not may_start(module, other, frozenset({wanted}))
     assert may_start(module, this, frozenset({wanted}))
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["t = u; u = 96;", "if (i > 3) t = a[i];", "t += 32; if (t > 256) t = 32;"],
+)
+def test_what_a_loop_starts_is_told_once_though_its_iterations_are_tried_out(body: str) -> None:
+    """The first iteration says that `t` goes in steps; the one that stands for all does not end so."""
+    run = "void run(int *a, int n) { int t = 32, u = 64; for (int i = 0; i < n; i++) { LAUNCH BODY } }"
+    text = KERNEL + run.replace("LAUNCH", "sum<<<1, t>>>(0, 0);").replace("BODY", body)
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    # Once as the function runs, and once on its way for any caller.
+    assert [s.block[0] for s in started_kernels(module)] == [None, None]
+
+
+def test_loops_in_loops_are_not_tried_out_anew_at_each_level() -> None:
+    def steps(depth: int) -> int:
+        body = "t = a[t] > 3 ? a[t] : t + 1;"
+        for i in range(depth):
+            body = f"for (int i{i} = 0; i{i} < a[{i}]; i{i}++) {{ {body} }}"
+        text = f"{KERNEL}void run(int *a) {{ int t = 32; {body} sum<<<1, t>>>(0, 0); }}"
+        (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+        allowance = Allowance()
+        started_kernels(module, allowance=allowance)
+        return ALL_HOST_STEPS - allowance.steps
+
+    assert steps(3) < 4 * steps(1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import field, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,13 +50,23 @@ class Budget:
     until: float = float("inf")
 
 
+class OnLaunch(Protocol):
+    """Somebody who takes down what host code starts."""
+
+    def __call__(self, m: Any, s: LaunchStmt) -> None:
+        """The machine meets a launch."""
+
+    def mark(self) -> Callable[[], None]:
+        """Return what takes back all that is taken down from now on."""
+
+
 @record(frozen=True, eq=False, slots=True)
 class Task:
     """What is asked of an evaluation."""
 
     block: tuple[int, int, int]
-    on_launch: Callable[[Any, LaunchStmt], None] | None = None
-    """What to do at a launch; it is given the machine."""
+    on_launch: OnLaunch | None = None
+    """What to do at a launch."""
     explore: bool = False
     paths: Paths | None = None
     as_written: bool = False

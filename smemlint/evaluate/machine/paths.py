@@ -36,6 +36,15 @@ class Paths:
         self.met[id(node)] = count + 1
         return id(node), count
 
+    def copy(self) -> Paths:
+        """Return what is noted so far."""
+        return Paths(self.settled, {**self.open}, {**self.met}, [*self.held], {**self.indices})
+
+    def become(self, earlier: Paths) -> None:
+        """Go back to what was noted when the copy was made."""
+        self.open, self.met = earlier.open, earlier.met
+        self.held, self.indices = earlier.held, earlier.indices
+
     def leave_open(self, choice: Choice, ways: int = 2) -> None:
         """Note a choice that nothing settles, and between how many ways it is."""
         self.open.setdefault(choice, ways)

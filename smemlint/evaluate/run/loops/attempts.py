@@ -62,6 +62,28 @@ class Checkpoint:
         m.journal.sites = {key: _as_it_was(log, before) for key, (log, before) in self._sites.items()}
 
 
+class HostCheckpoint:
+    """What an iteration of host code tells, beside its state: launches, choices, exceptions."""
+
+    def __init__(self, m: Machine) -> None:
+        paths, on_launch = m.task.paths, m.task.on_launch
+        self._given = m.unknowns.given
+        self._tries = [(t, len(t.maybe), t.surely, t.checks) for t in m.context.tries]
+        self._paths = None if paths is None else paths.copy()
+        self._forget = None if on_launch is None else on_launch.mark()
+
+    def undo(self, m: Machine) -> None:
+        """Take it back."""
+        m.unknowns.given = self._given
+        for t, length, surely, checks in self._tries:
+            del t.maybe[length:]
+            t.surely, t.checks = surely, checks
+        if self._paths is not None and m.task.paths is not None:
+            m.task.paths.become(self._paths)
+        if self._forget is not None:
+            self._forget()
+
+
 def _as_it_was(log: SiteLog, before: SiteLog) -> SiteLog:
     """The record of a site, which events know, with what it held."""
     log.assumed, log.via, log.frame = before.assumed, before.via, before.frame

@@ -15,7 +15,7 @@ from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.machine import Event, Exit, Exits, Machine, Mask, Undecided
 from smemlint.evaluate.memory.local_memory import here
-from smemlint.evaluate.run.loops.attempts import Attempt, Checkpoint
+from smemlint.evaluate.run.loops.attempts import Attempt, Checkpoint, HostCheckpoint
 from smemlint.evaluate.run.loops.carried import (
     TRIALS,
     Draft,
@@ -78,12 +78,12 @@ def _speculate(
 ) -> bool:
     """Run the iteration that stands for all as a draft says. False, and all as before, where it does not end
     so."""
-    if not m.silent and (m.host or m.journal.sums is not None):
+    if not m.silent and m.journal.sums is not None:
         return False
     spent = m.memo.trials[id(s), m.frame.instance]
     size = m.code_size
     before, attempt = size.counts, Attempt(m, exits)
-    checkpoint = None if m.silent else Checkpoint(m, exits)
+    checkpoint = HostCheckpoint(m) if m.host else None if m.silent else Checkpoint(m, exits)
     # The code is as large as where all trials ran.
     size.add(spent[1])
     if _stand_in(m, s, exits, asked, left, start, draft.plan(), spent[0], draft):
@@ -245,7 +245,7 @@ def _tried_out(
     draft = drafted(m, start, first)
     if not is_sure(m, s, draft):
         draft.loosen()
-        for count in range(1, TRIALS if not m.host and key not in m.memo.unsteady else 0):
+        for count in range(1, TRIALS if key not in m.memo.unsteady else 0):
             # One trial is past, and as large ones would follow.
             m.memo.trials[key] = one, (count * once[0], count * once[1], count * once[2])
             draft.corrected = False
