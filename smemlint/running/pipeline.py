@@ -100,8 +100,9 @@ def _examined(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
         from smemlint.fix.suggest import suggest
 
         interrupted = False
-        work = FixWork(ends.fixes, sum(a.work for a in analyses))
-        whole = _from_nothing(job, work)
+        evaluated = sum(a.work for a in analyses)
+        work = FixWork(ends.fixes, evaluated)
+        whole = _from_nothing(job, work, evaluated)
         try:
             suggest(
                 analyses,
@@ -148,15 +149,17 @@ def _faults(analyses: Iterable[KernelAnalysis], shown: Callable[[str], str]) -> 
             yield Problem(shown(place.path), said, place.line, place.column)
 
 
-def _from_nothing(job: Job, work: FixWork) -> Callable[[bytes], Sequence[KernelAnalysis] | None]:
+def _from_nothing(
+    job: Job, work: FixWork, expected: int
+) -> Callable[[bytes], Sequence[KernelAnalysis] | None]:
     """The whole file with another text, launches and all, without a search for fixes. work: what that may
-    take."""
+    take; expected: what it took as the file is."""
     bare = replace(job.options, suggest=False)
 
     def analyse(data: bytes) -> Sequence[KernelAnalysis] | None:
         seconds = work.until - clock.now()
-        if work.over() or seconds <= 0:
-            return None
+        if work.over() or work.left < expected or seconds <= 0:
+            return None  # it would not come to its end
         text = data.decode("utf-8", errors="surrogateescape")
         found = examine(replace(job, text=text, options=bare, seconds=seconds), lambda path: path)
         if isinstance(found, FileReport):

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from smemlint.api import Job
 from smemlint.fix.edits.apply import apply
 from smemlint.fix.whole import Program
+from smemlint.running import pipeline
+from smemlint.running.schedule import FixWork
 from tests.fix.test_suggest import of_text
 
 POOL = """__global__ void k(float *out, const float *in, int n) {
@@ -32,6 +35,22 @@ def test_a_pool_moves_with_the_constant_that_cuts_it(tmp_path: Path) -> None:
     assert fix.code == "LD = 33" and (fix.before, fix.after) == (2112, 128)
     assert apply(fix.edits, text) == text.replace(b"LD = 32;", b"LD = 33;")
     assert fix.bytes_added == 256 and fix.kernel == (2112, 128)
+
+
+def test_no_edit_is_tried_on_a_file_with_fewer_steps_left_than_it_took(tmp_path: Path) -> None:
+    path = tmp_path / "a.cu"
+    path.write_text(POOL.replace("@USE@", ""), encoding="utf-8")
+    found = pipeline.examine(Job(str(path)), str)
+    assert isinstance(found, pipeline.Examined)
+    took = sum(a.work for a in found.analyses)
+    work = FixWork(float("inf"), took)
+    analyse = pipeline._from_nothing(Job(str(path)), work, took)
+    again = path.read_bytes().replace(b"LD = 32;", b"LD = 33;")
+    assert analyse(again)
+    assert work.left == work.given - took
+    work.left = took - 1
+    assert analyse(again) is None
+    assert work.left == took - 1
 
 
 def test_a_constant_that_also_serves_global_memory_is_left_alone(tmp_path: Path) -> None:
