@@ -29,9 +29,13 @@ class Object:
 
 
 class Memory:
-    """What was never written reads as a fixed noise, except in locals, where reading it is undefined."""
+    """What was never written reads as a fixed noise, except in locals, where reading it is undefined.
 
-    def __init__(self) -> None:
+    noise: which noise.
+    """
+
+    def __init__(self, noise: str = "") -> None:
+        self.noise = noise
         self._objects: dict[int, Object] = {}
         self._shared: dict[int, Object] = {}
 
@@ -66,7 +70,7 @@ class Memory:
             if byte is None:
                 if found.kind == "local":
                     raise UndefinedError(f"{found.name} is read before it is written")
-                byte = zlib.crc32(f"{found.name}:{offset + i}".encode()) & 0xFF
+                byte = zlib.crc32(f"{found.name}:{offset + i}{self.noise}".encode()) & 0xFF
             bits |= byte << (8 * i)
         return bits
 

@@ -72,16 +72,18 @@ def run(
     arguments: Mapping[str, int] | None = None,
     limit: int = 100_000,
     shuffled: int | None = None,
+    noise: str = "",
 ) -> list[Request]:
     """Every request of one block, warp by warp between barriers.
 
     arguments: values of integer kernel parameters, beside those of the launch. limit: iterations of a loop.
     shuffled: the seed of an order in which the warps take turns, request by request, between barriers; None:
-    one warp after the other. A negative seed: the last warp goes first.
+    one warp after the other. A negative seed: the last warp goes first. noise: what memory holds that nobody
+    wrote.
     Raises UndefinedError where the program does what C++ leaves undefined, UnsupportedError for what is not
     modelled.
     """
-    machine = Machine(module, launch, block_index, limit)
+    machine = Machine(module, launch, block_index, limit, noise)
     given = {**launch.arguments, **(arguments or {})}
     bx, by, bz = launch.block
     threads = [(x, y, z) for z in range(bz) for y in range(by) for x in range(bx)]
@@ -195,12 +197,19 @@ def _sent(lane: Flow, result: int) -> Access | Barrier | Exchange | None:
 class Machine:
     """What the threads of a block share."""
 
-    def __init__(self, module: Module, launch: Launch, block_index: tuple[int, int, int], limit: int) -> None:
+    def __init__(
+        self,
+        module: Module,
+        launch: Launch,
+        block_index: tuple[int, int, int],
+        limit: int,
+        noise: str = "",
+    ) -> None:
         self.module = module
         self.launch = launch
         self.block_index = block_index
         self.limit = limit
-        self.memory = Memory()
+        self.memory = Memory(noise)
         self.layout = Layout(module, self.constant)
         self.names: dict[str, str] = {}
         self.pure: dict[int, bool] = {}

@@ -6,6 +6,9 @@ import pytest
 
 from oracle import Request, UndefinedError, run
 from oracle.c_text import load
+from oracle.checks import CHECKS, known_launch, without_any_lane
+from oracle.compare import evaluate_as_written
+from oracle.drawing import Program
 from smemlint.ir import Launch
 
 
@@ -185,3 +188,21 @@ def test_warps_take_turns_between_barriers() -> None:
     }
     assert seen[None] == seen[-1] == 4
     assert 5 in seen.values()
+
+
+def test_a_request_of_one_lane_that_data_choose_may_be_told_of_any() -> None:
+    """With the noise of `b` it is lane 8, and the first lane is told; a lane that the code names is no
+    other's."""
+    check = CHECKS["data"]
+    body = "int i = b[0] & 31; if (threadIdx.x == i) t[7] = 1;\nif (threadIdx.x == 5) t[9] = 1;"
+    text = (
+        f"__global__ void k(float *out, int n) {{\n__shared__ float t[64];\n__shared__ int b[64];\n{body}\n}}"
+    )
+    program = Program(text, (32, 1, 1), n=1, block_index=0)
+    assert not check.run(program).wrong
+    module, launch = check.module(program), known_launch(program)
+    seen = run(module, module.kernels()[0], launch, arguments={"n": 1})
+    result = evaluate_as_written(module, module.kernels()[0], launch)
+    kept = without_any_lane(module, launch, program, seen, result)
+    lanes = [[lane for lane, o in enumerate(r.offsets) if o is not None] for r in kept if r.op == "store"]
+    assert lanes == [[5]]
