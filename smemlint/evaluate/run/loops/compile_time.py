@@ -7,8 +7,8 @@ from dataclasses import replace
 from smemlint.evaluate.analysis.trip_count import other_ends, step_of
 from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.run.loops.trips import set_by, stepped, times_round
-from smemlint.evaluate.values.comparison import COMPARISONS
+from smemlint.evaluate.run.loops.gone_round import parts_of, rounds, tested
+from smemlint.evaluate.run.loops.trips import set_by, times_round
 from smemlint.evaluate.values.number import Int, Pointer, form_of, subtract
 from smemlint.ir import (
     STEPS,
@@ -42,14 +42,11 @@ from smemlint.ir.types import LONG
 from smemlint.ir.uses import HANDED, holds, target_of
 from smemlint.ir.walk import names_in, walk
 
-_MOST_BY_FORMULA = 100
-"""As far as it tries what a condition makes of its counter."""
-
 
 def counter_of(s: Loop) -> str | None:
     """The variable that the loop's condition looks at."""
     c = s.condition
-    return c.left.id if isinstance(c, Binary) and isinstance(c.left, Name) else None
+    return c.left.id if isinstance(c, Binary) and isinstance(c.left, Name) else tested(s)
 
 
 def start_of(s: Loop, var: Var) -> Expr | None:
@@ -96,15 +93,21 @@ def _changed(s: Loop) -> tuple[str, ...]:
 
 def compile_time_trips(m: Machine, s: Loop) -> int | None:
     """Iterations, where the compiler knows them: a counter that runs between constants."""
-    c = s.condition
+    trips = _trips_by_formula(m, s)
+    return _by_going_round(m, s) if trips is None else trips
+
+
+def _trips_by_formula(m: Machine, s: Loop) -> int | None:
+    """Iterations of a loop that compares its counter, which goes in steps."""
+    c = _step_apart(s)
     if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!="):
         return None
     if not m.host and not all(is_compile_time(m, e) for e in other_ends(s)):
         return None
     if not isinstance(c.left, Name):
-        return None if m.host else _trips_by_formula(m, s, c)
+        return None
     step = _step(m, s, c.left.id)
-    if step is None:
+    if step is None or not names_in(c.right).isdisjoint(_changed(s)):
         return None
     o = m.find(c.left.id)
     start = o.cells.get(0) if o is not None else None
@@ -126,46 +129,28 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
     return _at_least(s, times_round(c.op, start.const, end, *step))
 
 
-def _trips_by_formula(m: Machine, s: Loop, c: Binary) -> int | None:
-    """Iterations of `for (u = 0; (1 << u) < 1024; u++)`: what is asked for is made of the counter."""
-    named = names_in(c.left)
-    counters = [id for id in named if _step(m, s, id) is not None]
-    if len(counters) != 1 or not is_compile_time(m, c.right):
-        return None
-    (counter,) = counters
-    step, o = _step(m, s, counter), m.find(counter)
+def _step_apart(s: Loop) -> Expr | None:
+    """The condition of a loop, without a step in it that stands between the test and the next round anyway:
+    `i++ < n` of a `while`, `++i < n` behind a `do`."""
+    c = s.condition
+    if not isinstance(c, Binary) or not isinstance(c.left, Unary) or c.left.op not in STEPS:
+        return c
+    return replace(c, left=c.left.operand) if c.left.op.startswith("x") == s.test_first else c
+
+
+def _by_going_round(m: Machine, s: Loop) -> int | None:
+    """Iterations, where the compiler finds them by running the counter from a constant on."""
+    counter = None if m.host else tested(s)
+    o = None if counter is None else m.find(counter)
     start = o.cells.get(0) if o is not None else None
-    end = m.constant(c.right, m.bindings)
-    if step is None or o is None or o.var is None or end is None:
+    if counter is None or o is None or o.var is None or not isinstance(o.type, Scalar):
         return None
-    init = start_of(s, o.var)
     if not isinstance(start, Int) or not start.known or not isinstance(start.const, int):
         return None
+    init = start_of(s, o.var)
     if init is None or not is_compile_time(m, init) or m.constant(init, m.bindings) != start.const:
         return None
-    value, holds = start.const, COMPARISONS[c.op]
-    for trips in range(_MOST_BY_FORMULA):
-        tried = _with(c.left, counter, Literal(value, start.type))
-        now = m.constant(tried, m.bindings) if tried is not None and is_compile_time(m, tried) else None
-        if now is None:
-            return None
-        if not holds(now, end):
-            return _at_least(s, trips)
-        value = stepped(step[0], value, step[1])
-    return None
-
-
-def _with(e: Expr, counter: str, value: Literal) -> Expr | None:
-    """A formula with a number in place of its counter; None where it is made of more than operators."""
-    if isinstance(e, Name):
-        return value if e.id == counter else e
-    if isinstance(e, Unary | Cast):
-        inner = _with(e.operand, counter, value) if not isinstance(e, Unary) or e.op not in STEPS else None
-        return None if inner is None else replace(e, operand=inner)
-    if isinstance(e, Binary):
-        left, right = _with(e.left, counter, value), _with(e.right, counter, value)
-        return None if left is None or right is None else replace(e, left=left, right=right)
-    return e if isinstance(e, Literal) else None
+    return rounds(m, s, counter, start.const, o.type, lambda e: is_compile_time(m, e))
 
 
 def _at_least(s: Loop, trips: int | None) -> int | None:
@@ -197,11 +182,18 @@ def _trips_by_distance(
 
 def _step(m: Machine, s: Loop, id: str) -> tuple[str, int] | None:
     """(operator, constant) by which a loop's counter goes on in each iteration."""
-    if s.step is not None:
-        return _step_of(m, s.step, id) if m.host or id not in set_by(s) else None
-    steps = _steps_in_body(s)
+    if m.host:
+        return None if s.step is None else _step_of(m, s.step, id)
+    steps = [*(_steps_in_body(s) if s.step is None else parts_of(s.step)), *_steps_asked(s)]
     own = [e for e in steps if isinstance(t := target_of(e, HANDED), Name) and t.id == id]
-    return _step_of(m, own[0], id) if len(own) == 1 and not m.host else None
+    sure = len(own) == 1 and (s.step is None or id not in set_by(s))
+    return _step_of(m, own[0], id) if sure else None
+
+
+@by_identity
+def _steps_asked(s: Loop) -> tuple[Expr, ...]:
+    """What sets variables in the condition of a loop."""
+    return tuple(n for n in walk(s.condition) if isinstance(n, Assign | Unary) and target_of(n, HANDED))
 
 
 @by_identity
