@@ -112,8 +112,14 @@ def _marked(
 def _mark(c: Conflict, launch: Launch, *, free: bool) -> Conflict:
     """Warps that the launch makes whole need no assumption, nor does what has no conflict either where the
     last lanes are missing."""
-    whole = not launch.family.endswith("x") or launch.family == "whole x"
-    return _as_proved(c) if whole or (free and launch.family == "any x") else _as_assumed(c)
+    return (
+        _as_proved(c) if makes_whole_warps(launch) or (free and launch.family == "any x") else _as_assumed(c)
+    )
+
+
+def makes_whole_warps(launch: Launch) -> bool:
+    """Whether every shape of the launch's family has whole warps: rows of 32 threads, or multiples of 32."""
+    return not launch.family.endswith("x") or launch.family == "whole x"
 
 
 def _as_assumed(c: Conflict) -> Conflict:

@@ -17,7 +17,7 @@ from smemlint.evaluate import Budget
 from smemlint.ir import Function, Launch, Module, Place
 from smemlint.launch.infer import MAX_LAUNCHES
 from smemlint.records import record
-from smemlint.running.any_block import any_of, is_the_same, with_any_block
+from smemlint.running.any_block import any_of, is_the_same, makes_whole_warps, with_any_block
 from smemlint.running.same_code import Evaluated
 from smemlint.running.variants import told_apart
 from smemlint.score import Conflict, KernelAnalysis
@@ -184,7 +184,7 @@ def in_turn(
     for family in dict.fromkeys(families.values()):
         tried = [b for b in family.members if done[id(b)]]
         apart = any(len(done[id(b)]) > 1 for b in tried)
-        if tried and not apart and not over():
+        if tried and not apart and work < FIRST_WORK and not clock.late(until):
             told = with_any_block([done[id(b)][0] for b in tried], partial(family.warp, one))
             done |= {id(b): [analysis] for b, analysis in zip(tried, told, strict=True)}
     return [analysis for b in begun for analysis in done[id(b)]]
@@ -218,14 +218,15 @@ class _Family:
         done: Mapping[int, Sequence[KernelAnalysis]],
         analyse: Callable[[Begun, Launch], KernelAnalysis],
     ) -> bool:
-        """Whether no access surely conflicts under a shape that has been tried, and any other one tells the
-        same of each. done: by id() of what was begun, what it told."""
+        """Whether any other shape tells of each access what one says that has been tried; where warps may be
+        cut short, of accesses without a sure conflict only. done: by id() of what was begun, what it told."""
         if self._settled is None:
             tried = [done[id(b)][0] for b in self.members if done.get(id(b))]
             left = [b for b in self.members if id(b) not in done]
             if not tried or len(left) < 2:
                 return False
-            open_ended = any(map(_conflicts, tried[0].conflicts)) or any(map(leaves_an_array, tried))
+            cut = not makes_whole_warps(self.members[0].launch) and any(map(_conflicts, tried[0].conflicts))
+            open_ended = cut or any(map(leaves_an_array, tried))
             # What did not come to its end under one shape would not do so for any block.
             hopeless = open_ended or bool(tried[0].stopped)
             self._settled = not hopeless and is_the_same(tried[0], self.warp(analyse))

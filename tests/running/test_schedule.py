@@ -101,6 +101,29 @@ def test_a_sure_conflict_or_another_answer_is_asked_of_every_shape(tmp_path: Pat
     assert shapes(tmp_path, by_size + OPEN) == ALL
 
 
+WHOLE = "columns<<<1, (threads + 31) / 32 * 32>>>(p)"
+
+
+@pytest.mark.parametrize("launch", ["columns<<<1, dim3(32, threads)>>>(p)", WHOLE])
+def test_a_sure_conflict_of_whole_warps_is_asked_of_one_shape_and_any_block(
+    tmp_path: Path, launch: str
+) -> None:
+    text = CONFLICTED + OPEN.replace("columns<<<1, threads>>>(p)", launch)
+    assert len(shapes(tmp_path, text)) == 1
+    by_size = text.replace("% 32 * 64", "% 32 * (blockDim.x * blockDim.y / 32) % 2048")
+    assert len(shapes(tmp_path, by_size)) > 1 or "dim3" in launch
+
+
+def test_any_block_is_asked_for_though_the_steps_for_further_shapes_are_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "k.cu"
+    source.write_text(CONFLICTED + OPEN.replace("1, threads", "1, dim3(32, threads)"))
+    monkeypatch.setattr(schedule, "WORK", 1)
+    told = [a for k in analyse_file(Job(str(source))).kernels for a in k.accesses]
+    assert {(a.any_block, a.grade) for a in told} == {(True, "exact")}
+
+
 def test_an_access_that_only_larger_blocks_have_is_not_lost(tmp_path: Path) -> None:
     more = "    if (blockDim.x > 256) s[threadIdx.x % 32 * 32] = 1;\n"
     larger = CONFLICTED.replace("* 64", "").replace("    p[threadIdx.x] =", f"{more}    p[threadIdx.x] =")
