@@ -35,6 +35,17 @@ def test_a_guard_between_two_sizes_takes_no_lane_of_an_inner_block(guard: str) -
     assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.EXACT, 32, 32)
 
 
+@pytest.mark.parametrize(
+    "guard", ["i >= 512", "__all_sync(~0u, i >= 512)", "i + last > 511", "511 - i < 0", "i <= 0"]
+)
+def test_a_place_that_run_time_numbers_move_on_is_held_against_a_number_as_the_place_alone(
+    guard: str,
+) -> None:
+    """A launch for a part of a volume adds where the part begins; the number is the volume's size."""
+    column = _only(guard)
+    assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.EXACT, 32, 32)
+
+
 def test_a_guard_on_data_may_take_any_lane() -> None:
     column = _only("data[i] > last")
     assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.BOUND, 1, 32)

@@ -242,6 +242,8 @@ def _as_interior(op: str, d: Int) -> Int | None:
         return None
     if top < 3:
         return None if any(s.rank == 1 for m in d.terms for s in m) else _in_a_middle_block(op, d)
+    if _is_moved_on(d):
+        return _in_a_middle_block(op, d)
     largest = [mono for mono in d.terms if max(s.rank for s in mono) == top]
     decisive = [mono for mono in largest if not any(_outweighs(d, other, mono) for other in largest)]
     signs = {isinstance(c := d.terms[mono], int) and (c > 0) - (c < 0) for mono in decisive}
@@ -253,6 +255,15 @@ def _as_interior(op: str, d: Int) -> Int | None:
     if against and not (ends and all(np.all(c <= 0) for c in against)):
         return None  # no end of an array: blocks of an unknown size, or lanes that are added to it
     return Int(int(op in (">", ">=") if sign > 0 else op in ("<", "<=")), BOOL)
+
+
+def _is_moved_on(d: Int) -> bool:
+    """Whether a block's place that run-time numbers move on is held against a number (`n + i < 512`): that
+    one is the size, and where the place begins decides as little as which block it is."""
+    signs = {isinstance(c, int) and (c > 0) - (c < 0) for c in d.terms.values()}
+    if signs not in ({1}, {-1}) or any(s.rank >= 3 for mono in d.terms for s in mono if len(mono) > 1):
+        return False
+    return any(mono[0].rank == 2 for mono in d.terms if len(mono) == 1)
 
 
 def _outweighs(d: Int, mono: Monomial, other: Monomial) -> bool:
