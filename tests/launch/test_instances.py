@@ -38,6 +38,29 @@ def test_arguments_are_deduced_through_host_templates_from_memory_of_an_unknown_
     assert launches(text) == {(128, "float"), (128, "double")}
 
 
+def test_members_that_an_allocator_is_given_as_void_pointers_have_the_type_that_they_are_declared_with() -> (
+    None
+):
+    host = """
+template <class A, class B> struct Store {
+  A *a; B *b;
+  void make(int n) { cudaMalloc((void **)&a, n); cudaMalloc((void **)&b, 2 * n); }
+  void run() { go(a, b); }
+};
+int main(int n, char **) { Store<double, unsigned short> s; s.make(n); s.run(); }
+"""
+    kernel = """
+template <class A, class B>
+__global__ void k(A *a, B *b) { __shared__ B s[64]; s[threadIdx.x] = b[0]; a[0] = s[1]; }
+template <class A, class B> void go(A *a, B *b) { k<<<1, 64>>>(a, b); }
+"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", (kernel + host).encode()))
+    found = [launch for f in module.kernels() for launch in infer(f, module, started_kernels(module))]
+    assert [{n: type_name(t) for n, t in x.template.items()} for x in found] == [
+        {"A": "double", "B": "unsigned short"}
+    ]
+
+
 def test_integers_of_fixed_width_are_types_in_the_arguments_of_host_templates() -> None:
     text = (
         KERNEL

@@ -42,6 +42,19 @@ def test_what_is_set_through_a_pointer_is_launched(host: str) -> None:
     assert told(launch + SHAPE + host) == [(64, 3)]
 
 
+@pytest.mark.parametrize(
+    "read", ['sscanf(line, "%d", w);', "parse(line, w);", "{ int *p = w; parse(line, p); }"]
+)
+@pytest.mark.parametrize(
+    "ask", ["if (!fgets(line, 64, f)) return 12;", "if (f == line) { *w = 5; return 0; }"]
+)
+def test_what_a_file_gives_is_not_what_another_way_leaves(read: str, ask: str) -> None:
+    """A reader that sets 0 first, in case that it must give up."""
+    host = f"int size(void *f, int *w) {{ char line[64]; *w = 0; {ask} {read} return 0; }}"
+    host += " int main() { int w; if (size(0, &w) != 0) return 1; k<<<1, 64>>>(w); }"
+    assert told(host) in ([(64, None)], [(64, None), (64, 5)], [(64, 5), (64, None)])
+
+
 def test_elements_of_an_argument_array_are_those_of_the_launch() -> None:
     host = """int main() { int n = 1, m = 2; void *args[] = {&n}; n = 3;
         cudaLaunchKernel((void *)k, 1, 32, args, 0, 0); args[0] = &m;

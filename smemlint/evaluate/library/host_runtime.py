@@ -11,11 +11,13 @@ from smemlint.evaluate.language.places import field_of
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.memory.local_memory import MOST_NUMBERS
 from smemlint.evaluate.memory.text import literal, text_in
+from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.objects import Cells, Object
 from smemlint.evaluate.values.provenance import LARGEST
-from smemlint.ir import ArrayOf, Call, PointerTo, Scalar
+from smemlint.ir import ArrayOf, Call, PointerTo, Scalar, Type
 from smemlint.ir.types import CHAR, INT
 
 THREADS = 1024
@@ -75,11 +77,29 @@ def forget(m: Machine, name: str, values: Sequence[Value]) -> None:
             size = None  # `fill(numbers, 3)`: the elements behind as well
         room = None if o.id == _MEMORY else m.types.size_of(o.type) or 0
         whole = size is None or at is None or (room is not None and size >= room)
-        o.cells = {} if whole else {k: x for k, x in o.cells.items() if not at <= k < at + size}  # type: ignore[operator]
+        lost = o.cells if whole else {k: x for k, x in o.cells.items() if at <= k < at + size}  # type: ignore[operator]
+        o.cells = Cells({k: x for k, x in o.cells.items() if k not in lost})
         o.havoc = o.uniform = True
+        _set_to_anything(m, o, lost, v.pointee, at)
         made = o.type if at == 0 and isinstance(o.type, PointerTo) else v.pointee
         if i == 0 and at is not None and isinstance(made, PointerTo) and name.startswith(_ALLOCATES):
             o.cells[at] = Pointer(Object(f"allocated:{o.name}", o.name, made.to, "global"), Int(0), made.to)
+
+
+def _set_to_anything(m: Machine, o: Object, lost: Mapping[int, Value], pointee: Type, at: int | None) -> None:
+    """Cells that hold numbers nobody knows, in the place of what is lost: where ways meet, a cell that is not
+    there would be what another way has in it."""
+    types: dict[int, Type] = {k: t for k, x in lost.items() if (t := _kept(x)) is not None}
+    if at is not None and isinstance(pointee, Scalar) and pointee.kind != "void":
+        types.setdefault(at, pointee)
+    for k, t in types.items() if len(types) <= MOST_NUMBERS else ():
+        reason = Unresolved("untracked-local", f"`{o.name}` has a value that is not followed")
+        o.cells[k] = m.unknown(t, o.name, uniform=True, reason=reason, rank=3, size=True)
+
+
+def _kept(v: Value) -> Type | None:
+    """The type of a cell that has one of its own."""
+    return PointerTo(v.pointee) if isinstance(v, Pointer) else v.type if isinstance(v, Int | Other) else None
 
 
 def _told_nothing(m: Machine, e: Call) -> bool:

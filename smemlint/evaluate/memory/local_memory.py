@@ -110,7 +110,8 @@ def _read_as(v: Pointer, t: Type) -> Pointer:
         return Pointer(v.object, v.offset, v.pointee, t)
     if not isinstance(t, PointerTo) or t.reference:
         return v
-    if v.integer is not None or (_is_number(t.to) and _is_number(v.pointee)):
+    untold = isinstance(v.pointee, Scalar) and v.pointee.kind == "void"  # `cudaMalloc((void **)&p, n)`
+    if v.integer is not None or untold or (_is_number(t.to) and _is_number(v.pointee)):
         return Pointer(v.object, v.offset, t.to)
     return v
 
