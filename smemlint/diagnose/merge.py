@@ -186,7 +186,7 @@ def _conflict(sights: list[Sight], costs: Costs) -> tuple[Sight, Diagnostic] | N
         name=rule.name,
         severity=severity,
         place=access.place,
-        title=finding.title or _headline(access, rule),
+        title=finding.title or _headline(access, rule, proved=bool(proved)),
         here=finding.here,
         also=finding.also,
         notes=tuple(notes),
@@ -207,12 +207,15 @@ def _rule(code: str) -> type[Rule]:
 
 
 def _rank(access: Access, proved: bool) -> tuple[float, float]:
-    return ((access.worst_low or 0) if proved else 0, access.worst or 0)
+    on_way = access.on_way[0] if access.on_way is not None else 0
+    return (max(access.worst_low or 0, on_way) if proved else 0, access.worst or 0)
 
 
-def _headline(access: Access, rule: type[Rule]) -> str:
+def _headline(access: Access, rule: type[Rule], *, proved: bool) -> str:
     low, ways = access.worst_low or 0, access.worst or 0
     noun = "serialised atomic" if rule.name == "serialised-atomic" else "bank conflict"
+    if access.on_way is not None and proved and low <= 1.05:
+        return f"{ways_text(access.on_way[0])}-way {noun} where `{access.on_way[1]}`"
     if access.grade not in ("bound", "parametric") or ways_text(low) == ways_text(ways):
         return f"{ways_text(ways)}-way {noun}"
     if low > 1.05:

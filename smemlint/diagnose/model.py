@@ -72,6 +72,8 @@ class Access:
     """False where only the text shows it: no launch that was looked at gets there."""
     assumptions: tuple[tuple[str, str, int], ...] = ()
     """Kind, words and line (0: none) of what its cost takes for granted."""
+    on_way: tuple[float, str] | None = None
+    """The most ways that it surely has where a run-time condition holds, and that condition."""
     any_block: bool = False
     """Whether every shape that host code leaves to the block gives the same ways."""
 

@@ -82,6 +82,7 @@ def observe(
                 (a.kind, a.text, a.place.compiled_line if a.place is not None else 0)
                 for a in conflict.trace.assumptions
             ),
+            on_way=conflict.on_way,
             any_block=conflict.any_block,
         )
         explained = explain(conflict, kernel) if possible(access, min_ways) else None

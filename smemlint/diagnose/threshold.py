@@ -26,5 +26,6 @@ def possible(access: Access, min_ways: float) -> bool:
 
 
 def proved(access: Access, min_ways: float) -> bool:
-    """Whether the lower end of the ways matters."""
-    return matters(access.worst_low, access.ways_low, min_ways)
+    """Whether the lower end of the ways matters, or that on one of its ways."""
+    on_way = access.on_way[0] if access.on_way is not None else None
+    return matters(access.worst_low, access.ways_low, min_ways) or matters(on_way, on_way, min_ways)

@@ -158,6 +158,16 @@ class Shifts:
 
 
 @record(frozen=True, slots=True)
+class Ways:
+    """Ways that a choice which is the same for all lanes may go. The requests are then those of each way in
+    turn, equally many; one way runs. conditions: by way, what holds there, where one comparison of run-time
+    values chooses."""
+
+    count: int = 1
+    conditions: tuple[str, ...] = ()
+
+
+@record(frozen=True, slots=True)
 class Trace:
     """Addresses of one site over one block.
 
@@ -193,9 +203,7 @@ class Trace:
     """Bytes of the array, when known: no address lies outside."""
     repeats: Repeats | None = None
     """None: each request runs as often as its weight says."""
-    ways: int = 1
-    """Ways that a choice which is the same for all lanes may go. The requests are then those of each way in
-    turn, equally many; one way runs."""
+    choice: Ways = Ways()
     assumptions: tuple[Assumption, ...] = ()
     """What was assumed before the site ran last."""
     groups: NDArray[np.int64] | None = None
@@ -205,6 +213,11 @@ class Trace:
     """The compiler may drop it, and its cost with it."""
     shifts: Shifts = Shifts()
     """The unknown parts that are the same for all lanes and are not in the offsets."""
+
+    @property
+    def ways(self) -> int:
+        """How many ways the requests are of."""
+        return self.choice.count
 
 
 @record(frozen=True, slots=True)

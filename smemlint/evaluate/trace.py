@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from math import gcd
 
@@ -26,6 +26,7 @@ from smemlint.evaluate.model import (
     Trace,
     Unresolved,
     Visited,
+    Ways,
 )
 from smemlint.evaluate.rings import straightened
 from smemlint.evaluate.terms import Terms, in_step
@@ -274,7 +275,7 @@ class _Builder:
             visited=Visited(tuple(visits.ranges), visits.warps()),
             data=data,
             footprint=self.m.types.size_of(self.log.object.type),
-            ways=len(self.ways),
+            choice=Ways(len(self.ways), _conditions(self.m, self.ways)),
             assumptions=_assumptions(self.m, self.log, launch),
             groups=visits.groups(),
             shifts=Shifts(tuple(terms.left_out), tuple(sorted(terms.steps)), self.around),
@@ -298,6 +299,18 @@ class _Builder:
             text = "which of its requests run depends on run-time values"
             return Unresolved("run-time-choice", text, self.log.place)
         return None
+
+
+def _conditions(m: Machine, ways: Sequence[Mapping[Symbol, int]]) -> tuple[str, ...]:
+    """What holds on each of several ways: a comparison or its contrary, one of several cases or none of them.
+    Nothing where more decides, since conditions of one value need not hold together."""
+    symbols = list(ways[0])
+    if len({s.choice or s for s in symbols}) != 1:
+        return ()
+    said = [
+        [m.unknowns.condition(s, way[s]) for s in [s for s in symbols if way[s]] or symbols] for way in ways
+    ]
+    return tuple(map(" and ".join, said)) if all(map(all, said)) else ()
 
 
 def _assumptions(m: Machine, log: SiteLog, launch: Launch) -> tuple[Assumption, ...]:

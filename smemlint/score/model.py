@@ -66,6 +66,9 @@ class Conflict:
     loads: tuple[Load, ...] = ()
     """What the site adds to its kernel's cost, by the loops of unknown length around it; empty where another
     site carries it (joined accesses) or where it is not known."""
+    on_way: tuple[float, str] | None = None
+    """Where a condition that is the same for all lanes chooses the address: the most ways that the access
+    surely has on one of its ways, and what holds there."""
     any_block: bool = False
     """Whether the ways are the same for every shape that host code leaves to the block, if its warps are
     whole."""

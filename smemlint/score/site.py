@@ -21,7 +21,7 @@ from smemlint.score.loads import loads_of
 from smemlint.score.model import Conflict, Request, Stride
 from smemlint.score.parametric import by_way
 from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs, faults, or_apart
-from smemlint.score.totals import endless, optional, sums
+from smemlint.score.totals import endless, optional, sums, worst_way
 
 Ints = NDArray[np.int64]
 
@@ -224,6 +224,7 @@ def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
         stride=stride,
         joined=trace.joined,
         loads=loads_of(trace, cost),
+        on_way=worst_way(trace, cost) if grade not in PROVED and known and low is None else None,
     )
 
 

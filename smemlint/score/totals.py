@@ -21,9 +21,36 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
     Iterations that may be repeated tell ends of their own as well: all together, or one by one where some
     request has two ends.
     """
+    ends = _by_way(trace, cost)
+    whole = max(ideal for *_, ideal in ends)
+    runs = [(most, least) for most, least, ideal in ends if ideal]
+    if not runs:
+        return 0, 0, 0
+    most, least = max(m for m, _ in runs) * whole, min(least for _, least in runs) * whole
+    return -(-most.numerator // most.denominator), least.numerator // least.denominator, whole
+
+
+def worst_way(trace: Trace, cost: Costs) -> tuple[float, str] | None:
+    """Of several ways, where one condition chooses: the most ways that one of them surely has, and what holds
+    on it."""
+    if not trace.choice.conditions or trace.dropped:
+        return None
+    least, condition = max(
+        (
+            (float(low), c)
+            for (_, low, ideal), c in zip(_by_way(trace, cost), trace.choice.conditions, strict=True)
+            if ideal
+        ),
+        default=(0.0, ""),
+    )
+    return (least, condition) if least > 1 else None
+
+
+def _by_way(trace: Trace, cost: Costs) -> list[tuple[Fraction, Fraction, int]]:
+    """By way: what it costs at most and at least, measured by the ideal, which is the third."""
     open_ = np.zeros_like(trace.weights) if trace.repeats is None else trace.repeats.depth
     each = (cost.high, cost.low, cost.ideal, trace.weights, _groups(trace), open_)
-    ends = [
+    return [
         _by_depth(high * weights, low * weights, ideal * weights, depth)
         if not numbers.any() and not (depth.any() and (low < high).any())
         else _of_groups(high * weights, low * weights, ideal * weights, numbers, depth > 0)
@@ -31,12 +58,6 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
             *(x.reshape(trace.ways, -1) for x in each), strict=True
         )
     ]
-    whole = max(ideal for *_, ideal in ends)
-    runs = [(most, least) for most, least, ideal in ends if ideal]
-    if not runs:
-        return 0, 0, 0
-    most, least = max(m for m, _ in runs) * whole, min(least for _, least in runs) * whole
-    return -(-most.numerator // most.denominator), least.numerator // least.denominator, whole
 
 
 def optional(trace: Trace) -> bool:

@@ -189,19 +189,28 @@ def _untracked(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     """A part of an object that was set elsewhere; the same part always gives the same unknown."""
     o = p.object
     reason = Unresolved("untracked-local", f"`{o.name}` has a value that is not followed", place)
-    v = m.unknown(t, o.name, uniform=o.uniform, reason=reason, rank=3 if o.uniform else 0, size=o.uniform)
     at = known_offset(m, p)
+    name = _path(m, o, at) if o.uniform and isinstance(o.type, RecordRef) else o.name
+    v = m.unknown(t, name, uniform=o.uniform, reason=reason, rank=3 if o.uniform else 0, size=o.uniform)
     if at is not None and o.uniform and isinstance(v, Int | Pointer):
         o.cells[at] = v
     return v
 
 
+def _path(m: Machine, o: Object, at: int | None) -> str:
+    """How a user writes an integer of an object: `shape.rows`."""
+    numbers = number_members(m.types, o.type, MOST_NUMBERS)
+    path = next((path for path, offset, _ in numbers if offset == at), "")
+    return f"{o.name}.{path}" if path else o.name
+
+
 def _number_all(m: Machine, o: Object, at: int, t: RecordRef) -> None:
     """Give each integer of a record that is the same in all lanes its unknown, which its copies share."""
-    for _, offset, scalar in number_members(m.types, t, MOST_NUMBERS):
+    for path, offset, scalar in number_members(m.types, t, MOST_NUMBERS):
         if not overlapping(o.cells, at + offset, scalar.size):
             reason = Unresolved("untracked-local", f"`{o.name}` has a value that is not followed")
-            v = m.unknown(scalar, o.name, uniform=True, reason=reason, rank=3, size=True)
+            name = f"{o.name}.{path}" if at == 0 and path else o.name
+            v = m.unknown(scalar, name, uniform=True, reason=reason, rank=3, size=True)
             if isinstance(v, Int):
                 o.cells[at + offset] = v
 

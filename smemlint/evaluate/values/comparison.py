@@ -34,7 +34,7 @@ from smemlint.evaluate.values.number import (
     multiply,
     subtract,
 )
-from smemlint.evaluate.values.unknowns import Unknowns, rank_of
+from smemlint.evaluate.values.unknowns import TURNED, Unknowns, rank_of
 from smemlint.evaluate.values.widths import (
     common_type,
     is_long_unsigned,
@@ -58,8 +58,6 @@ COMPARISONS: dict[str, Callable[[Any, Any], object]] = {
 NEGATED = {"!=": "==", ">=": "<", ">": "<="}
 """Comparisons that are the contrary of another, which stands for both."""
 
-TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-"""What a comparison becomes where its sides are exchanged."""
 INTERIOR, LARGE = "interior-block", "large-size"
 """Kinds of assumptions: what a block in the middle of the grid finds; that a size is a large one."""
 _BYTE = 255

@@ -11,9 +11,9 @@ from math import inf
 from typing import TypeAlias
 
 from smemlint.evaluate.values.choices import bits_of, on_way
-from smemlint.evaluate.values.comparison import COMPARISONS, TURNED
+from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, Symbol, bounds, subtract
-from smemlint.evaluate.values.unknowns import Unknowns
+from smemlint.evaluate.values.unknowns import TURNED, Unknowns
 from smemlint.ir.types import LONG
 
 Recipes: TypeAlias = "Mapping[int, tuple[str, Int, Int]]"

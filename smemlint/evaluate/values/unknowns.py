@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import field, replace
 
 import numpy as np
@@ -22,6 +22,9 @@ from smemlint.records import record
 NONLINEAR = "nonlinear-index"
 ONE_LANE = Unresolved("data-dependent", "which lane it is depends on a run-time value")
 LARGEST_CUT = 1 << 31
+CONTRARY: Mapping[str, str] = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+TURNED: Mapping[str, str] = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
+"""What a comparison becomes where its sides are exchanged."""
 LONGEST = 60
 """Characters of a value's text from which on messages leave it out."""
 
@@ -53,6 +56,8 @@ class Unknowns:
     """By order: what sizes leave over (`blockIdx.x % heads`), which is no larger than they are."""
     recipes: dict[int, tuple[str, Int, Int]] | None = None
     """Of host code: by order of an unknown, the operator that gave it and what it was applied to."""
+    asked: dict[int, tuple[str, Int]] = field(default_factory=dict)
+    """By order of a 0/1 unknown that is the same for all lanes: the comparison with 0 that it stands for."""
     given: dict[int, int] = field(default_factory=dict)
     """Of host code: what unknowns are in the branch that runs (`case 256:`), by order."""
 
@@ -175,9 +180,18 @@ class Unknowns:
         )
         if key is not None:
             self.memo[key] = symbol
+            if symbol.bit and op in CONTRARY and b.known and b.const == 0:
+                self.asked[symbol.order] = (op, a)
         if self.recipes is not None:
             self.recipes[symbol.order] = (op, a, b)
         return Int(0, type, {(symbol,): 1})
+
+    def condition(self, bit: Symbol, holds: int) -> str:
+        """What a 0/1 unknown stands for, as a user writes it; '' where nothing of the source does."""
+        if bit.order in self.asked:
+            return condition_of(*self.asked[bit.order], holds)
+        own = not bit.choice and all(map(str.isidentifier, bit.name.split(".")))
+        return ("" if holds else "!") + bit.name if own else ""
 
     def quotient(self, symbol: Symbol, by: int) -> Symbol:
         """symbol / by, which `symbol.multiple` proves exact."""
@@ -221,6 +235,24 @@ def _cut(op: str, a: Int, b: Int) -> int:
         return 1
     before = max((s.cut for m in a.terms for s in m), default=1)
     return min(before * (b.const if op == "/" else 1 << min(b.const, 31)), LARGEST_CUT)
+
+
+def condition_of(op: str, d: Int, holds: int) -> str:
+    """`d op 0` as a user writes it, numbers on the right: `n > 3` where `n - 3 <= 0` does not hold; '' for
+    what is longer than a condition that is looked at."""
+    if not isinstance(d.const, int) or not all(isinstance(c, int) for c in d.terms.values()):
+        return ""
+    turned = all(c < 0 for c in d.terms.values() if isinstance(c, int))
+    sign = -1 if turned else 1
+    left = {m: c * sign for m, c in d.terms.items() if c * sign > 0}
+    right = {m: -c * sign for m, c in d.terms.items() if c * sign < 0}
+    op = op if holds else CONTRARY[op]
+    texts = [
+        name_of(Int(0, d.type, left)),
+        TURNED[op] if turned else op,
+        name_of(Int(-d.const * sign, d.type, right)),
+    ]
+    return "" if "..." in texts else " ".join(texts).replace(" + -", " - ")
 
 
 def name_of(v: Int) -> str:

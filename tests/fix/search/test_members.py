@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from smemlint.evaluate.model import Ways
 from smemlint.fix.search.batch import batches
 from smemlint.fix.search.candidates import Padding, Shape
 from smemlint.fix.search.members import Member, apart, member, movable
@@ -25,7 +26,7 @@ def two_ways(joined: int | None = None) -> Conflict:
         down.trace,
         offsets=np.concatenate([down.trace.offsets, along.trace.offsets]),
         weights=np.concatenate([down.trace.weights, along.trace.weights]),
-        ways=2,
+        choice=Ways(2),
     )
     return replace(down, trace=trace)
 
