@@ -117,7 +117,8 @@ class Goto:
 class LaunchStmt:
     """A kernel started by host code: `kernel<<<grid, block, dynamic>>>(arguments)`, or the
     same through cudaLaunchKernel(Ex). `kernel` is a Name or any expression of function-pointer value.
-    `array`: an array of pointers to the arguments, instead of these."""
+    `array`: an array of pointers to the arguments, instead of these. `stream`: what gives the stream, where
+    that changes something (`pool.next()`)."""
 
     kernel: Expr
     grid: Expr | None
@@ -126,6 +127,7 @@ class LaunchStmt:
     arguments: tuple[Expr, ...]
     place: Place
     array: Expr | None = None
+    stream: Expr | None = None
 
 
 @record(frozen=True, slots=True)

@@ -55,11 +55,14 @@ Shape: TypeAlias = tuple["int | None", "int | None", "int | None"]
 
 
 def starts_of(m: Machine, s: LaunchStmt) -> Iterator[Started]:
-    """Yield what one launch starts: a record for each kernel that its expression may mean."""
+    """Yield what one launch starts: a record for each kernel that its expression may mean. What gives its
+    shape is run from right to left, as the compilers of host code that nvcc calls do."""
     kernel = rvalue(m, s.kernel)
-    grid = _numbers(m, _extents(m, s.grid))
-    extents = _extents(m, s.block)
+    if s.stream is not None:
+        rvalue(m, s.stream)
     bytes_ = rvalue(m, s.dynamic) if s.dynamic is not None else Int(0)
+    extents = _extents(m, s.block)
+    grid = _numbers(m, _extents(m, s.grid))
     values = [v if isinstance(v, VALUES) else rvalue(m, v) for v in expanded(m, s.arguments)]
     if s.array is not None and isinstance(kernel, FunctionValue):
         values = [_behind(m, Index(s.array, Literal(i))) for i in range(_most_parameters(kernel))]

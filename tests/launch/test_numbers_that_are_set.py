@@ -117,9 +117,7 @@ def test_a_number_that_nothing_else_sets_is_known(host: str) -> None:
     "sets",
     [
         "Unknown u; u.read(&n);",
-        "std::map<int, int> m; m[1] = n; auto it = m.find(1); it->second = 4; n = m[1];",
         "std::atomic<int> a{2}; a.fetch_add(2); n = a.load();",
-        "std::apply([&](int x, int y) { n = x + y; }, std::make_pair(1, 3));",
         "int i = get(); while (i-- > 0) n += 1;",
         "int i = get(); do n *= 2; while (i >>= 1);",
         "const char *s = text(); while (*s++) n++;",

@@ -117,6 +117,8 @@ def truth(m: Machine, v: Value) -> Int:
     v = number_of(v)
     if isinstance(v, Int):
         return v
+    if isinstance(v, Other) and v.value is not None:
+        return floats.truth(v.value)
     reason = v.reason if isinstance(v, Other) else None
     return m.unknowns.value(
         BOOL, "condition", varying=not is_uniform(v) and not m.host, low=0, high=1, reason=reason

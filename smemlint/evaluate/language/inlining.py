@@ -14,7 +14,7 @@ from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
 from smemlint.evaluate.language.packs import FORWARDS, expanded, pack_of
 from smemlint.evaluate.language.places import field_of, place_of
-from smemlint.evaluate.machine.dispatch import begun, lvalue, run, rvalue, unseen
+from smemlint.evaluate.machine.dispatch import begun, build, lvalue, run, rvalue, unseen
 from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
 from smemlint.evaluate.machine.state import Outcome
 from smemlint.evaluate.memory.local_memory import write_cell
@@ -231,7 +231,7 @@ def _listed(m: Machine, a: Expr | Value, t: Type) -> Value | None:
     if not isinstance(a, InitList):
         return None
     made = referred(t)
-    return None if isinstance(made, OpaqueType) else rvalue(m, Construct(made, a.elements, a.place))
+    return None if isinstance(made, OpaqueType) else build(m, made, a.elements, a.place)
 
 
 def _parameter_at(f: Function, index: int) -> Var | None:
@@ -283,7 +283,7 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
         passed = given[i:] if parameter is pack else given[i : i + 1]
         if not passed and parameter.init is not None:
             passed = [parameter.init]
-        taken = [_given(m, a, t) for a in passed]
+        taken = [_given(m, a, t if parameter is not pack or is_reference(t) else None) for a in passed]
         if parameter is pack:
             frame.packs[parameter.id] = tuple(_parameter(parameter, _held_type(t, v), v) for v in taken)
         elif taken:
@@ -306,11 +306,14 @@ def set_outside(m: Machine, id: str, name: str, t: Type, var: Var | None, known:
     return o
 
 
-def _given(m: Machine, a: Expr | Value, t: Type) -> Value:
-    """What a parameter of a lambda, of resolved type t, is given."""
-    if isinstance(a, VALUES):
-        return coerce(m, a, t)
-    return as_base(m, place_of(m, a), t) if is_reference(t) else coerce(m, begun(m, a), t)
+def _given(m: Machine, a: Expr | Value, t: Type | None) -> Value:
+    """What a parameter of a lambda, of resolved type t, is given; None: each of a pack has its own type."""
+    if t is not None and is_reference(t) and not isinstance(a, VALUES):
+        return as_base(m, place_of(m, a), t)
+    if t is not None and (listed := _listed(m, a, t)) is not None:
+        return listed
+    v = a if isinstance(a, VALUES) else begun(m, a)
+    return v if t is None else coerce(m, v, t)
 
 
 def _lambda_bindings(m: Machine, c: Closure, e: Call, outer: Bindings) -> Bindings:

@@ -158,6 +158,8 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
         return Int(WARP_SIZE)
     values = [given(m, a) for a in e.arguments]
     function_stops(m, name, values)
+    if m.host and (computed := floats.on_host(short_name(name), values)) is not None:
+        return computed
     if m.host:
         run_handed(m, e, values)
         if not name.startswith("std::"):
@@ -443,6 +445,9 @@ def _operands(m: Machine, e: Call) -> list[Value]:
 def smaller_or_larger(m: Machine, a: Value, b: Value, pick: str) -> Value:
     """The `min` or `max` of two values."""
     if not (isinstance(a, Int) and isinstance(b, Int)):
+        less = floats.compared("<", a, b) if m.host else None
+        if less is not None:
+            return a if less.const == (pick == "min") else b
         return Other(None, is_uniform(a) and is_uniform(b), reason_of([a, b]))
     result = _decided(m, a, b, pick)
     if a.form is None and b.form is None:

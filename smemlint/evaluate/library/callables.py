@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import as_int
 from smemlint.evaluate.language.inlining import run_closure
-from smemlint.evaluate.library.containers import LONGEST
+from smemlint.evaluate.language.places import place_of
+from smemlint.evaluate.library.containers import LONGEST, members_of
 from smemlint.evaluate.machine.dispatch import rvalue, unseen
 from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
@@ -20,6 +22,7 @@ from smemlint.evaluate.values.number import (
     Pointer,
     RecordValue,
     Value,
+    plus,
     subtract,
 )
 from smemlint.ir import (
@@ -115,7 +118,7 @@ def _found_counted(c: Lambda) -> frozenset[str]:
 _counted = by_identity(_found_counted)
 
 
-def _run(m: Machine, callee: Expr, arguments: tuple[Expr, ...], e: Call | Construct) -> Value:
+def _run(m: Machine, callee: Expr, arguments: Sequence[Expr | Value], e: Call | Construct) -> Value:
     """Call what an expression names; `std::ref(x)` stands for x."""
     given = tuple(
         a.arguments[0]
@@ -126,7 +129,7 @@ def _run(m: Machine, callee: Expr, arguments: tuple[Expr, ...], e: Call | Constr
         else a
         for a in arguments
     )
-    return rvalue(m, Call(callee, given, e.place))
+    return rvalue(m, Call(callee, given, e.place))  # type: ignore[arg-type]  # what is given may be known
 
 
 @named("std::invoke", "std::async", "std::call_once")
@@ -139,6 +142,19 @@ def _invoked(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Valu
     for a in e.arguments:
         rvalue(m, a)
     return Other()
+
+
+@named("std::apply", "cuda::std::apply")
+def _applied(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """Call a function with the elements of a tuple, each in its place."""
+    if len(e.arguments) != 2:
+        return Other()
+    place = place_of(m, e.arguments[1])
+    given = [
+        load(m, Pointer(place.object, plus(place.offset, at), t), e.place)
+        for at, t in members_of(m, place.pointee)
+    ]
+    return _run(m, e.arguments[0], given, e)
 
 
 @named("std::for_each", "std::for_each_n")

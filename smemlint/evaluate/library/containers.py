@@ -18,6 +18,7 @@ from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.elements import MAPS, holds_elements
 from smemlint.evaluate.memory.local_memory import write_cell
+from smemlint.evaluate.memory.text import text_in
 from smemlint.evaluate.types.library_layout import is_array
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value, plus
@@ -25,9 +26,7 @@ from smemlint.evaluate.values.objects import Cells, Object
 from smemlint.ir import ArrayOf, Call, Construct, Expr, InitList, Literal, RecordRef, Scalar, Type
 from smemlint.ir.types import BOOL, ULONG
 
-_READING = frozenset(
-    ("find", "count", "contains", "capacity", "max_size", "rbegin", "rend", "lower_bound", "upper_bound")
-)
+_READING = frozenset(("capacity", "max_size", "rbegin", "rend", "lower_bound", "upper_bound"))
 """Methods that leave a container as it is, beside those that are followed."""
 LONGEST = 64
 """Elements that are filled in one by one; those of longer sequences are data."""
@@ -189,25 +188,48 @@ def _mapped(
     """The value of a key; a key that is new is added."""
     size, n = m.types.size_of(element), number(count)
     layout = m.types.layout(element) if isinstance(element, RecordRef) else None
-    key = number(rvalue(m, e.arguments[0])) if e.arguments else None
-    if size is None or n is None or layout is None or key is None or n > LONGEST:
+    given = rvalue(m, e.arguments[0]) if e.arguments else None
+    key = _key(m, given)
+    if size is None or n is None or layout is None or key is None or given is None or n > LONGEST:
         return None
     second, type_ = layout.fields["second"]
-    keys = _keys(held, n, size)
+    keys = _keys(m, held, n, size)
     if keys is None:
         return None
     at = keys.index(key) if key in keys else n
     if at == n:
-        write_cell(m, held.object, n * size, Int(key), layout.fields["first"][1])
+        of = layout.fields["first"][1]
+        write_cell(m, held.object, n * size, coerce(m, given, of), of)
         _set_count(m, self, Int(n + 1, ULONG))
+        write_cell(m, held.object, n * size + second, build(m, type_, (), None), type_)
     return Pointer(held.object, Int(at * size + second), type_)
 
 
-def _keys(held: Pointer, n: int, size: int) -> list[int] | None:
-    """The keys of a map; None where one is not known."""
-    keys = [number(held.object.cells.get(i * size)) for i in range(n)]
+def _key(m: Machine, v: Value | None) -> int | str | None:
+    """What a map knows an element by: a number or text; None where that is not known."""
+    n = number(v)
+    return text_in(m, v) if n is None else n
+
+
+def _keys(m: Machine, held: Pointer, n: int, size: int) -> list[int | str] | None:
+    """The keys of a map or set; None where one is not known."""
+    keys = [_key(m, held.object.cells.get(i * size)) for i in range(n)]
     known = [k for k in keys if k is not None]
     return known if len(known) == n else None
+
+
+def _looked_up(
+    m: Machine, v: Method, e: Call, held: Pointer, count: Int | None, element: Type
+) -> Value | None:
+    """What `find`, `count` and `contains` of a map or set give."""
+    n, size = number(count), m.types.size_of(element)
+    key = _key(m, rvalue(m, e.arguments[0])) if len(e.arguments) == 1 else None
+    keys = None if n is None or size is None or n > LONGEST else _keys(m, held, n, size)
+    if key is None or keys is None or size is None:
+        return None
+    if v.name != "find":
+        return Int(int(key in keys), BOOL if v.name == "contains" else ULONG)
+    return offset_pointer(m, held, Int(keys.index(key) if key in keys else len(keys)), e.place)
 
 
 def _set_count(m: Machine, self: Pointer, count: Value) -> None:
@@ -233,6 +255,8 @@ def container_method(m: Machine, v: Method, e: Call) -> Value | None:
         added = _added(m, v, e, held, n, element, size)
         if added is not None:
             return added
+    if v.name in ("find", "count", "contains"):
+        return _looked_up(m, v, e, held, count, element)
     if v.name in ("clear", "pop_back"):
         n = number(count)
         _set_count(m, v.self, Int(0 if v.name == "clear" else max((n or 1) - 1, 0), ULONG))
@@ -271,7 +295,7 @@ def _added(
     is_map = isinstance(v.self.pointee, RecordRef) and v.self.pointee.name in MAPS
     if size is None or (v.name in ("insert", "emplace") and not is_map):
         return None
-    known = _keys(held, n, size) if is_map else []
+    known = _keys(m, held, n, size) if is_map else []
     if known is None:
         return None
     single = len(e.arguments) == 1 and (v.name in ("push_back", "insert") or isinstance(element, Scalar))
@@ -282,7 +306,7 @@ def _added(
     else:
         value = rvalue(m, Construct(element, e.arguments, e.place))
     if is_map:
-        key = number(value.cells.get(0)) if isinstance(value, RecordValue) else None
+        key = _key(m, value.cells.get(0)) if isinstance(value, RecordValue) else None
         if key is None:
             return None
         if key in known:
@@ -295,8 +319,8 @@ def _added(
 # ---------------------------------------------------------------------- pairs and tuples
 
 
-def _members(m: Machine, t: Type) -> list[tuple[int, Type]]:
-    """Offset and type of each element of a pair, a tuple, an array or another record."""
+def members_of(m: Machine, t: Type) -> list[tuple[int, Type]]:
+    """Return offset and type of each element of a pair, a tuple, an array or another record."""
     layout = m.types.layout(t) if isinstance(t, RecordRef) else None
     if layout is None:
         return []
@@ -309,7 +333,7 @@ def _members(m: Machine, t: Type) -> list[tuple[int, Type]]:
 
 def _tuple(m: Machine, t: RecordRef, values: Sequence[Value]) -> RecordValue:
     cells: dict[int, Value] = {}
-    for (at, type_), v in zip(_members(m, t), values, strict=False):
+    for (at, type_), v in zip(members_of(m, t), values, strict=False):
         v = coerce(m, v, type_)
         cells.update({at + k: x for k, x in v.cells.items()} if isinstance(v, RecordValue) else {at: v})
     return RecordValue(t, cells)
@@ -335,7 +359,7 @@ def got_place(m: Machine, e: Call, arguments: Arguments) -> Pointer | None:
     place = place_of(m, e.arguments[0]) if len(e.arguments) == 1 else None
     if which is None or not isinstance(place, Pointer):
         return None
-    found = _members(m, place.pointee)
+    found = members_of(m, place.pointee)
     if which >= len(found):
         return None
     at, t = found[which]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from smemlint.evaluate.language.accesses import store
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.machine.dispatch import rvalue
@@ -63,3 +65,8 @@ for _name, _source, _target in (
     ("__ushort_as_half", USHORT, HALF),
 ):
     _as_bits(_name, _source, _target)
+
+
+@named("__builtin_inf", "__builtin_inff", "__builtin_huge_val", "__builtin_huge_valf")
+def _infinity(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    return Other(FLOAT if called(e).endswith("f") else DOUBLE, True, None, math.inf if m.host else None)

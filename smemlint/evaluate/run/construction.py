@@ -18,6 +18,7 @@ from smemlint.evaluate.library.containers import contained, is_container
 from smemlint.evaluate.library.references import holds_references, leave_to_others
 from smemlint.evaluate.machine.dispatch import begun, build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
+from smemlint.evaluate.memory.elements import holds_elements
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.memory.parts import write_part
 from smemlint.evaluate.run.aggregates import aggregate
@@ -274,13 +275,14 @@ def _default_bases(m: Machine, t: RecordRef, o: Object, named: set[str]) -> None
         return
     given = [base_called(m.types, t, name) for name in named]
     parts = [(base, at) for base, at, _ in bases_of(m.types, t) if base not in given]
-    if found[0].constructors:
+    if found[0].constructors or m.host:
         for f in found[0].fields:
             at, ft = layout.fields.get(f.name, (0, None))
             if f.init is None and f.name not in named and isinstance(ft, RecordRef):
                 parts.append((ft, at))
     for part, at in parts:
-        made = construct(m, part, (), None, quiet=True)
+        empty = contained(m, part, ()) if m.host and holds_elements(part) else None
+        made = empty or construct(m, part, (), None, quiet=True)
         if isinstance(made, RecordValue):
             o.cells.update({at + k: x for k, x in at_home(o, at, made.cells).items()})
 

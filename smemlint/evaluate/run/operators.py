@@ -88,6 +88,8 @@ def unary_value(m: Machine, e: Unary) -> Value:
     if isinstance(v, Pointer) and op == "!":
         return null_test(m, v)
     if op == "!":
+        if isinstance(v, Other) and v.value is not None:
+            return ar.logical_not(floats.truth(v.value), m.unknowns)
         return m.unknowns.value(BOOL, "!", varying=not is_uniform(v) and not m.host, low=0, high=1)
     if isinstance(v, Other):
         narrow_stops(m, v)
@@ -215,8 +217,10 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
     uniform = is_uniform(a) and is_uniform(b)
     reason = next((v.reason for v in (a, b) if isinstance(v, Other) and v.reason), None)
     if op in ("<", "<=", ">", ">=", "==", "!="):
+        if m.host and (decided := floats.compared(op, a, b)) is not None:
+            return decided
         return m.unknowns.value(BOOL, op, varying=not uniform and not m.host, low=0, high=1, reason=reason)
-    exact = floats.arithmetic(op, a, b)
+    exact = floats.arithmetic(op, a, b, host=m.host)
     if exact is not None:
         return exact
     t = next((v.type for v in (a, b) if isinstance(v, Other)), None)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import operator
 import struct
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +19,20 @@ from smemlint.ir.types import BOOL, DOUBLE, FLOAT
 Floats: TypeAlias = "float | NDArray[np.float64]"
 
 _SINGLE = struct.Struct("f")
+_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_OF_LIBRARY: dict[str, Callable[..., float]] = {
+    **{n: getattr(math, n) for n in ("pow", "exp", "log", "log10", "fmod", "hypot", "sin", "cos", "tan")},
+    "exp2": lambda x: math.pow(2.0, x),
+    "round": lambda x: math.copysign(math.floor(abs(x) + 0.5), x),
+    "lround": lambda x: math.copysign(math.floor(abs(x) + 0.5), x),
+}
 _SLACK = 2.0**-20
 """Far more than any rounding of a product or a quotient, as a part of it."""
 _ROUNDINGS: dict[str, Any] = {
@@ -88,8 +104,32 @@ def _like(result: Any, x: Floats) -> Floats:
     return float(result) if isinstance(x, float) else np.asarray(result, dtype=np.float64)
 
 
-def arithmetic(op: str, a: Value, b: Value) -> Other | None:
-    """`a op b` where the result is exact in its type; None where it is rounded or not known."""
+def compared(op: str, a: Value, b: Value) -> Int | None:
+    """What a comparison of known floats gives."""
+    t = _common(a, b)
+    x, y = _number(a, t), _number(b, t)
+    if x is None or y is None:
+        return None
+    return Int(int(bool(_COMPARISONS[op](x, y))), BOOL)
+
+
+def on_host(name: str, values: Sequence[Value]) -> Other | None:
+    """What a function of the C library gives for known numbers in host code, which calls the same one."""
+    f, t = _OF_LIBRARY.get(name.removesuffix("f")) or _OF_LIBRARY.get(name), DOUBLE
+    if name.endswith("f") or (values and all(isinstance(v, Other) and v.type == FLOAT for v in values)):
+        t = FLOAT
+    given = [_number(v, t) for v in values]
+    if f is None or not all(isinstance(x, float) for x in given):
+        return None
+    try:
+        return Other(t, True, None, rounded(float(f(*given)), t))
+    except (ArithmeticError, ValueError, TypeError):
+        return None
+
+
+def arithmetic(op: str, a: Value, b: Value, *, host: bool = False) -> Other | None:
+    """`a op b` where the result is exact in its type; None where it is rounded or not known. host: as IEEE
+    754 rounds it, since host code is not compiled with fast mathematics."""
     if op not in "+-*/":
         return None
     t = _common(a, b)
@@ -110,6 +150,8 @@ def arithmetic(op: str, a: Value, b: Value) -> Other | None:
             z = x / y
             exact = _is_single(z) & _is_single(y) & (z * y == x)
         held = rounded(z, t)
+        if host and held is not None and bool(np.all(np.isfinite(z))):
+            return Other(t, isinstance(z, float), None, held)
         exact = exact & (held == z) & np.isfinite(z)
     if held is None or not bool(np.all(exact)):
         return None

@@ -259,7 +259,8 @@ class NameLowering:
         special = special_member(base, name)
         if isinstance(special, Special):
             return Special(special.name, special.axis, place)
-        arrow = cursors.cursor_type(base_node).kind == POINTER or self._is_array(base_node)
+        own = cursors.canonical_type(cursors.cursor_type(base_node))
+        arrow = own.kind == POINTER or self._is_array(base_node)
         if not arrow and base_node.kind == 132:
             arrow = True
         if valid(target) and self._is_qualified(node, base_node):

@@ -29,7 +29,7 @@ template <class T, class A = allocator<T>> struct vector {
     size_t size() const; bool empty() const; size_t capacity() const;
     template <class... U> void resize(U...); void reserve(size_t); void clear(); void push_back(const T&); void pop_back();
     template <class... U> void emplace_back(U&&...); template <class... U> void insert(U&&...); template <class... U> void erase(U...);
-    template <class... U> void assign(U...); void swap(vector&); void shrink_to_fit(); T* rbegin(); T* rend();
+    template <class... U> void assign(U...); void swap(vector&); void shrink_to_fit(); T* rbegin() const; T* rend() const; const T* cbegin() const; const T* cend() const;
 };
 template <class C> struct basic_string {
     const C* held; size_t count, room[2];
@@ -40,7 +40,8 @@ template <class C> struct basic_string {
     basic_string operator+(const basic_string&) const; basic_string& operator+=(const basic_string&); basic_string& operator+=(C);
     bool operator==(const basic_string&) const; bool operator!=(const basic_string&) const; bool operator<(const basic_string&) const;
     template <class... U> basic_string substr(U...) const; template <class... U> size_t find(U...) const; C* begin(); C* end();
-    template <class U> basic_string& append(U); void push_back(C); void resize(size_t); void clear(); C& back(); template <class U> int compare(U) const;
+    const C* begin() const; const C* end() const; const C* cbegin() const; const C* cend() const; const C& operator[](size_t) const; const C& at(size_t) const; C& at(size_t); C& front(); const C& front() const; const C& back() const;
+    template <class U> basic_string& append(U); void push_back(C); void resize(size_t); void clear(); void pop_back(); C& back(); template <class U> int compare(U) const;
     template <class... U> size_t rfind(U...) const; static constexpr size_t npos = -1;
 };
 using string = basic_string<char>;
@@ -105,7 +106,7 @@ template <class T, class... A> unique_ptr<T> make_unique(A&&...);
 template <class T, class... A> shared_ptr<T> make_shared(A&&...);
 template <class F> struct function;
 template <class R, class... A> struct function<R(A...)> { void* held[4]; function() = default; template <class F> function(F); R operator()(A...) const; explicit operator bool() const; };
-template <class K, class V, class C = void> struct map { pair<const K, V>* held; size_t entries; map() = default; map(initializer_list<pair<const K, V>>); V& operator[](const K&); V& at(const K&); size_t size() const; template <class U> size_t count(U) const; pair<const K, V>*begin(); pair<const K, V>*end(); template <class U> pair<const K, V>* find(U) const; template <class... U> void insert(U&&...);
+template <class K, class V, class C = void> struct map { pair<const K, V>* held; size_t entries; map() = default; map(initializer_list<pair<const K, V>>); V& operator[](const K&); V& at(const K&) const; size_t size() const; template <class U> size_t count(U) const; pair<const K, V>* begin() const; pair<const K, V>* end() const; pair<const K, V>* cbegin() const; pair<const K, V>* cend() const; template <class U> pair<const K, V>* find(U) const; template <class... U> void insert(U&&...);
     void insert(pair<const K, V>); template <class... U> void emplace(U&&...); template <class... U> void try_emplace(U&&...); template <class... U> void insert_or_assign(U&&...); template <class U> size_t erase(U); void clear(); bool empty() const; template <class U> bool contains(U) const; void swap(map&); };
 template <class K, class V, class C = void> struct unordered_map : map<K, V, C> {};
 template <class K, class C = void> struct set { size_t size() const; template <class... U> void insert(U&&...); template <class U> size_t count(U) const; const K* begin() const; const K* end() const; };

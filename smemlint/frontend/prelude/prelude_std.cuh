@@ -159,12 +159,12 @@ template <class T> constexpr T bit_ceil(T v) { return v <= 1 ? T(1) : T(T(1) << 
 template <class T> constexpr T bit_floor(T v) { return v ? T(T(1) << (bit_width(v) - 1)) : T(0); }
 
 template <class T> struct numeric_limits {
-    static constexpr bool is_specialized = true, is_signed = T(-1) < T(0), is_integer = __is_integral(T);
+    static constexpr bool is_specialized = true, is_signed = T(-1) < T(0), is_integer = is_integral<T>::value;
     static constexpr bool has_infinity = !is_integer, has_quiet_NaN = !is_integer, is_iec559 = !is_integer;
     static constexpr int digits = sizeof(T) * 8 - is_signed, digits10 = 6, max_digits10 = 9, radix = 2;
     static constexpr T min() { return is_integer && is_signed ? T(1ull << (sizeof(T) * 8 - 1)) : T(0); }
-    static constexpr T max() { return is_integer ? T(~(is_signed ? 1ull << (sizeof(T) * 8 - 1) : 0ull)) : T(3.4e38f); }
-    static constexpr T lowest() { return is_integer ? min() : T(-3.4e38f); }
+    static constexpr T max() { return is_integer ? T(~(is_signed ? 1ull << (sizeof(T) * 8 - 1) : 0ull)) : sizeof(T) == 8 ? T(1.7976931348623157e308) : T(3.4028234663852886e38f); }
+    static constexpr T lowest() { return is_integer ? min() : -max(); }
     static constexpr T epsilon() { return T(1.1920929e-7f); }
     static constexpr T infinity() { return T(__builtin_huge_val()); }
     static constexpr T quiet_NaN() { return T(__builtin_nan("")); }
@@ -184,8 +184,13 @@ template <class T, size_t N> struct array {
     constexpr T& operator[](size_t i) { return elements[i]; }
     constexpr const T& operator[](size_t i) const { return elements[i]; }
     constexpr T& at(size_t i) { return elements[i]; }
+    constexpr const T& at(size_t i) const { return elements[i]; }
     constexpr T& front() { return elements[0]; }
+    constexpr const T& front() const { return elements[0]; }
     constexpr T& back() { return elements[N - 1]; }
+    constexpr const T& back() const { return elements[N - 1]; }
+    constexpr const T* cbegin() const { return elements; }
+    constexpr const T* cend() const { return elements + N; }
     constexpr T* data() { return elements; }
     constexpr const T* data() const { return elements; }
     constexpr T* begin() { return elements; }

@@ -51,7 +51,12 @@ class Leading:
         self.called: dict[int, bool] = {}
         nodes = nodes_of(f.body)
         lambdas = [n.var for n in nodes if isinstance(n, Declare) and isinstance(n.var.init, Lambda)]
-        self.launching |= {v.id for v in lambdas if any(self.launches(n) for n in walk(v.init))}
+        before = -1
+        while before < len(self.launching):  # a lambda may call another
+            before = len(self.launching)
+            self.called.clear()
+            self.launching |= {v.id for v in lambdas if any(self.launches(n) for n in walk(v.init))}
+        self.called.clear()
         self.launching |= self._holders(nodes)
         self.called.clear()
 
@@ -137,9 +142,12 @@ def _fields_of(module: Module) -> frozenset[str]:
 
 
 def _may_be_called(t: Type) -> bool:
-    """Whether a variable may hold a function."""
-    holds = isinstance(t, RecordRef) and t.name == "std::function"
-    return holds or isinstance(t, OpaqueType) or _callable(t)
+    """Whether a variable may hold a function, itself or among its elements, or refer to one that does."""
+    return any(
+        isinstance(x, OpaqueType | FunctionType | TypeParam)
+        or (isinstance(x, RecordRef) and x.name == "std::function")
+        for x in walk(t)
+    )
 
 
 def _called(n: object) -> tuple[str, ...]:

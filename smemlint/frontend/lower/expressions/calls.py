@@ -28,7 +28,7 @@ from smemlint.frontend.clang.names import (
     valid,
 )
 from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator, read_value
-from smemlint.frontend.lower.expressions.launchers import handed_on
+from smemlint.frontend.lower.expressions.launchers import changes, handed_on
 from smemlint.frontend.lower.expressions.library_launches import LAUNCHERS, library_launch
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.types import LVALUE, POINTER
@@ -203,7 +203,8 @@ class CallLowering:
         operator = self._operator_of(kids, target)
         if operator is not None:
             return self._operator_call(node, kids, target, operator)
-        if cursors.extent(kids[0]).begin != cursors.extent(node).begin:
+        literal = target.kind in FUNCTIONS and cursors.spelling(target).startswith('operator""')  # `5_kb`
+        if not literal and cursors.extent(kids[0]).begin != cursors.extent(node).begin:
             return self._unresolved_construct(node, kids)
         callee = self._c.exprs.lower(kids[0])
         if isinstance(callee, Name) and callee.id == "" and callee.name in LAUNCHERS:
@@ -413,8 +414,10 @@ class CallLowering:
         shape = [None if self._is_default(k) else self._extents(k) for k in cursors.children(kids[1])[1:]]
         shape += [None] * (4 - len(shape))
         arguments = c.exprs.lower_all([k for k in kids[2:] if not self._is_default(k)])
+        stream = shape[3] if shape[3] is not None and changes(shape[3]) else None
         if place is not None:
-            c.found.launches.append(LaunchStmt(kernel, shape[0], shape[1], shape[2], arguments, place))
+            launch = LaunchStmt(kernel, shape[0], shape[1], shape[2], arguments, place, stream=stream)
+            c.found.launches.append(launch)
         return Literal(0, place=place)
 
     def _extents(self, node: Node) -> Expr:

@@ -11,6 +11,9 @@ from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, PARAMETER
 from smemlint.frontend.lower.functions import GLOBAL_ATTRIBUTE
 from smemlint.frontend.lower.lowering import Context
 from smemlint.ir import (
+    STEPS,
+    Assign,
+    Call,
     Cast,
     Expr,
     FunctionType,
@@ -27,6 +30,7 @@ from smemlint.ir import (
     Unary,
     UnknownExpr,
 )
+from smemlint.ir.walk import walk
 
 _DIM3 = RecordRef("dim3")
 
@@ -111,6 +115,16 @@ def _parameters_of(c: Context, name: str) -> set[int]:
         if any(k.kind == GLOBAL_ATTRIBUTE for k in kids):
             counts.add(sum(k.kind == PARAMETER for k in kids))
     return counts
+
+
+def changes(expr: Expr) -> bool:
+    """Return whether an expression may change something: it steps, assigns, or calls the program's own."""
+    return any(
+        isinstance(n, Assign)
+        or (isinstance(n, Unary) and n.op in STEPS)
+        or (isinstance(n, Call) and not (isinstance(n.callee, Name) and not n.callee.id))
+        for n in walk(expr)
+    )
 
 
 def without_casts(expr: Expr) -> Expr:

@@ -1,0 +1,113 @@
+"""Objects of the C++ library in host code: what they hold, look up and call."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.launch import infer, started_kernels
+from smemlint.source import source_from_bytes
+
+HEADERS = "".join(
+    f"#include <{x}>\n"
+    for x in (
+        "functional",
+        "initializer_list",
+        "limits",
+        "map",
+        "memory",
+        "string",
+        "tuple",
+        "vector",
+        "cmath",
+    )
+)
+RUN = """struct Run { virtual ~Run() {} virtual void run(float *p) = 0; };
+struct One : Run { int t; One(int t) : t(t) {} void run(float *p) override { k<<<1, t>>>(p, 1); } };
+"""
+CLASSES = {
+    "One": RUN,
+    "All": RUN
+    + """struct All { std::vector<std::unique_ptr<Run>> all; std::map<int, int> seen;
+    void add(int t) { all.push_back(std::make_unique<One>(t)); seen[t] = 2 * t; }
+    void run(float *p) { for (auto &r : all) r->run(p); } };
+""",
+    "Shape": """struct Shape { int d[4] = {1, 1, 1, 1}; int n = 0;
+    Shape(std::initializer_list<int> l) { for (int v : l) d[n++] = v; } };
+""",
+    "Case": "template <int T> struct Case { static void run(float *p) { k<<<1, T>>>(p, T); } };\n",
+    "Pool": "struct Pool { cudaStream_t s[2]; int at = 0; cudaStream_t next() { return s[at++ % 2]; } };\n",
+    "_warps": 'constexpr int operator""_warps(unsigned long long n) { return 32 * n; }\n',
+}
+"""By a name that code needs one for: what declares it. Classes that start kernels and that nothing makes are
+looked at by themselves."""
+BLOCKS = {
+    "containers of an object that has no constructor": ("All a; a.add(64); a.add(96); a.run(p);", [64, 96]),
+    "the same on the heap": ("auto a = std::make_shared<All>(); a->add(64); a->run(p);", [64]),
+    "a map of such an object": ("All a; a.add(32); k<<<1, a.seen[32]>>>(p, 1); a.run(p);", [64, 32]),
+    "pointers in a vector": ("One o(96); std::vector<Run *> v; v.push_back(&o); v[0]->run(p);", [96]),
+    "a list": ("Shape s{2, 64, 3}; k<<<1, s.d[1]>>>(p, s.n);", [64]),
+    "a list for a vector": (
+        "auto takes = [&](std::vector<int> v) { k<<<1, v[0]>>>(p, v.size()); }; takes({64, 2});",
+        [64],
+    ),
+    "a literal of the program": ("k<<<1, 3_warps>>>(p, 1);", [96]),
+    "a lambda that calls another": (
+        "auto one = [&](int t) { k<<<1, t>>>(p, 1); }; "
+        "auto two = [&](int t) { one(t); one(2 * t); }; two(32);",
+        [32, 64],
+    ),
+    "a pack of objects": (
+        "auto all = [&](auto... c) { (c.run(p), ...); }; all(Case<32>{}, Case<96>{});",
+        [32, 96],
+    ),
+    "the elements of a tuple": (
+        "std::apply([&](auto... c) { (c.run(p), ...); }, std::make_tuple(Case<64>{}, Case<96>{}));",
+        [64, 96],
+    ),
+    "text as a key": (
+        'std::map<std::string, int> m{{"a", 32}, {"b", 64}}; m["c"] = 96; k<<<1, m.at("b")>>>(p, m["c"]);',
+        [64],
+    ),
+    "what a map finds": (
+        'const std::map<std::string, int> m{{"a", 32}}; auto it = m.find("a"); '
+        'if (it != m.end()) k<<<1, it->second>>>(p, m.count("z")); '
+        'if (m.find("z") != m.end()) k<<<1, 1>>>(p, 1);',
+        [32],
+    ),
+    "functions by their names": (
+        "static const std::map<std::string, std::function<void(int)>> m{"
+        '{"a", [](int t) { k<<<1, t>>>(0, 1); }}, {"b", [](int t) { k<<<1, 2 * t>>>(0, 1); }}}; '
+        'm.at("b")(32); auto &same = m; same.begin()->second(96); '
+        'for (auto &[name, f] : m) if (name == "a") f(160);',
+        [64, 96, 160],
+    ),
+    "floats that are rounded": (
+        "float mean = 10.0f / 3; k<<<1, mean < 3.5f ? 64 : 32>>>(p, 1); "
+        "k<<<1, (int)std::ceil(std::pow(2.0, 5) * 2.9)>>>(p, mean > std::numeric_limits<float>::max());",
+        [64, 93],
+    ),
+    "what gives the stream": (
+        "Pool q; k<<<1, 32, 0, q.next()>>>(p, 1); int n = 32; "
+        "k<<<1, 32 + q.at * n, 0, q.s[n++ & 1]>>>(p, n);",
+        [32, 65],
+    ),
+}
+
+
+def launches(code: str) -> list[Launch]:
+    kernel = "__global__ void k(float *p, int n) { __shared__ float s[4096]; s[threadIdx.x * n] = 0; }\n"
+    classes = "".join(text for name, text in CLASSES.items() if re.search(rf"{name}\b", code))
+    (module, *_) = load(source_from_bytes("/t/a.cu", (HEADERS + kernel + classes + code).encode()))
+    return list(infer(module.kernels()[0], module, started_kernels(module)))
+
+
+@pytest.mark.parametrize("code, blocks", BLOCKS.values(), ids=BLOCKS.keys())
+def test_a_block_is_what_the_library_s_objects_make_it(code: str, blocks: list[int]) -> None:
+    """Truth: the same host code, compiled by g++ and run."""
+    found = launches(f"int main() {{ float *p = new float; {code} }}")
+    assert [x.block[0] for x in found] == blocks
+    assert not any(x.assumed for x in found)
