@@ -14,15 +14,18 @@ from smemlint.source import source_from_bytes
 HEADERS = "".join(
     f"#include <{x}>\n"
     for x in (
-        "functional",
-        "initializer_list",
-        "limits",
-        "map",
-        "memory",
-        "string",
-        "tuple",
-        "vector",
-        "cmath",
+        *(
+            "algorithm",
+            "array",
+            "functional",
+            "initializer_list",
+            "limits",
+            "map",
+            "memory",
+            "numeric",
+            "optional",
+        ),
+        *("queue", "set", "stack", "string", "tuple", "variant", "vector", "cmath"),
     )
 )
 RUN = """struct Run { virtual ~Run() {} virtual void run(float *p) = 0; };
@@ -39,6 +42,7 @@ CLASSES = {
     Shape(std::initializer_list<int> l) { for (int v : l) d[n++] = v; } };
 """,
     "Case": "template <int T> struct Case { static void run(float *p) { k<<<1, T>>>(p, T); } };\n",
+    "Two": "struct Two { int t, n; };\n",
     "Pool": "struct Pool { cudaStream_t s[2]; int at = 0; cudaStream_t next() { return s[at++ % 2]; } };\n",
     "_warps": 'constexpr int operator""_warps(unsigned long long n) { return 32 * n; }\n',
 }
@@ -84,6 +88,47 @@ BLOCKS = {
         'm.at("b")(32); auto &same = m; same.begin()->second(96); '
         'for (auto &[name, f] : m) if (name == "a") f(160);',
         [64, 96, 160],
+    ),
+    "an optional object": (
+        "std::optional<int> t; k<<<1, t.value_or(32)>>>(p, 1); t = 64; if (t) k<<<1, *t>>>(p, 1); "
+        "t = std::nullopt; if (!t.has_value()) k<<<1, 96>>>(p, 1); t.emplace(7); k<<<1, t.value()>>>(p, 1);",
+        [32, 64, 96, 7],
+    ),
+    "one of several types": (
+        "using V = std::variant<int, Two>; V v = Two{64, 3}; auto go = [&](V v) { "
+        "std::visit([&](const auto &x) { "
+        "if constexpr (std::is_same_v<std::decay_t<decltype(x)>, Two>) k<<<1, x.t>>>(p, x.n); "
+        "else k<<<1, x>>>(p, 1); }, v); }; go(v); go(96); "
+        "if (auto at = std::get_if<Two>(&v)) at->t = 32; k<<<1, std::get<1>(v).t>>>(p, v.index());",
+        [64, 96, 32],
+    ),
+    "queues": (
+        "std::queue<int> q; q.push(32); q.push(64); while (!q.empty()) { int t = q.front(); q.pop(); "
+        "k<<<1, t>>>(p, 1); if (t == 32) q.push(96); } std::stack<int> s; s.push(1); s.push(2); s.pop(); "
+        "std::priority_queue<int> r; for (int t : {32, 160, 64}) r.push(t); "
+        "k<<<1, r.top() + s.top()>>>(p, 1);",
+        [32, 64, 96, 161],
+    ),
+    "sets": (
+        "std::set<int> s; for (int t : {64, 32, 64}) if (s.insert(t).second) k<<<1, t>>>(p, 1); "
+        "k<<<1, *s.begin() + 1>>>(p, s.count(64));",
+        [64, 32, 33],
+    ),
+    "algorithms that write": (
+        "std::vector<int> v(3); std::iota(v.begin(), v.end(), 1); std::array<int, 3> a; a.fill(7); "
+        "std::transform(v.begin(), v.end(), a.begin(), [](int x) { return 32 * x; }); "
+        "std::sort(a.begin(), a.end(), std::greater<int>()); for (int t : a) k<<<1, t>>>(p, 1); "
+        "std::fill(a.begin() + 1, a.end(), 5); std::reverse(a.begin(), a.end()); k<<<1, a[0]>>>(p, 1); "
+        "std::vector<int> w; std::copy(a.begin(), a.end(), std::back_inserter(w)); "
+        "k<<<1, w.back() + 1>>>(p, 1);",
+        [96, 64, 32, 5, 97],
+    ),
+    "algorithms that look": (
+        "std::vector<int> v{3, 32, 9}; k<<<1, *std::max_element(v.begin(), v.end())>>>(p, 1); "
+        "k<<<1, std::accumulate(v.begin(), v.end(), 0)>>>(p, 1); auto at = std::find(v.begin(), v.end(), 9); "
+        "k<<<1, *at + std::distance(v.begin(), at)>>>(p, "
+        "std::count_if(v.begin(), v.end(), [](int x) { return x > 3; }));",
+        [32, 44, 11],
     ),
     "floats that are rounded": (
         "float mean = 10.0f / 3; k<<<1, mean < 3.5f ? 64 : 32>>>(p, 1); "

@@ -308,8 +308,9 @@ def set_outside(m: Machine, id: str, name: str, t: Type, var: Var | None, known:
 
 def _given(m: Machine, a: Expr | Value, t: Type | None) -> Value:
     """What a parameter of a lambda, of resolved type t, is given; None: each of a pack has its own type."""
-    if t is not None and is_reference(t) and not isinstance(a, VALUES):
-        return as_base(m, place_of(m, a), t)
+    if t is not None and is_reference(t):
+        at = place_of(m, a) if not isinstance(a, VALUES) else a if isinstance(a, Pointer) else _boxed(a)
+        return as_base(m, at, t) if isinstance(at, Pointer) else at
     if t is not None and (listed := _listed(m, a, t)) is not None:
         return listed
     v = a if isinstance(a, VALUES) else begun(m, a)
@@ -327,7 +328,7 @@ def _lambda_bindings(m: Machine, c: Closure, e: Call, outer: Bindings) -> Bindin
             bindings[p.id] = x
     for parameter, a in zip(c.function.parameters, e.arguments, strict=False):
         deduced: dict[str, Binding] = {}
-        found = type_of(unseen(m, a))
+        found = type_of(a if isinstance(a, VALUES) else unseen(m, a))
         if m.types.patterns.match(parameter.type, found, deduced):
             bindings = {**deduced, **bindings}
     return bindings

@@ -10,6 +10,7 @@ from smemlint.evaluate.language.names import static_member
 from smemlint.evaluate.language.overloads import declared_operators, methods_of
 from smemlint.evaluate.machine.dispatch import converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.memory.elements import leads
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import Around
 from smemlint.evaluate.types.library_layout import is_array
@@ -147,14 +148,25 @@ def pointer_of(m: Machine, e: Expr) -> Value:
     if stays(e):
         place = lvalue(m, e)
         if isinstance(place, Pointer) and isinstance(place.pointee, RecordRef):
-            made = converted(m, place, None)
+            made = _held(m, place) or converted(m, place, None)
             if made is not None:
                 return made
         v = load(m, place, e.place, e) if isinstance(place, Pointer) else place
     else:
         v = rvalue(m, e)
+    if m.host and isinstance(v, RecordValue) and leads(v.type) and isinstance(v.cells.get(0), Pointer):
+        return v.cells[0]
     made = converted(m, v, None) if isinstance(v, RecordValue) else None
     return v if made is None else made
+
+
+def _held(m: Machine, p: Pointer) -> Pointer | None:
+    """What an object of the library at p leads to: `*owner`, `*optional`."""
+    at = p.offset.const
+    if not m.host or not leads(p.pointee) or p.offset.terms or not isinstance(at, int):
+        return None
+    held = p.object.cells.get(at) if p.object.storage == "local" else None
+    return held if isinstance(held, Pointer) else None
 
 
 def lost(m: Machine, v: Value, place: Place | None) -> Value:

@@ -138,8 +138,9 @@ def function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bo
 
 def _function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bool) -> Value:
     handler = FUNCTIONS.get(name) or FUNCTIONS.get(short_name(name))
-    if handler is not None:
-        return handler(m, e, arguments, discarded)
+    told = handler(m, e, arguments, discarded) if handler is not None else None
+    if told is not None:
+        return told
     if name in _BARRIERS or effect_of(name) is Effect.BARRIER:
         for a in e.arguments:
             lvalue(m, a)

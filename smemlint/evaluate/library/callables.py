@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from math import prod
 
 from smemlint.evaluate.language.accesses import load
-from smemlint.evaluate.language.conversions import as_int
+from smemlint.evaluate.language.conversions import as_int, type_of
 from smemlint.evaluate.language.inlining import run_closure
 from smemlint.evaluate.language.places import place_of
-from smemlint.evaluate.library.containers import LONGEST, members_of
+from smemlint.evaluate.library.containers import LONGEST, chosen_in, members_of
 from smemlint.evaluate.machine.dispatch import rvalue, unseen
 from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
@@ -42,7 +42,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import STEPS
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import INT, LONG, is_reference
+from smemlint.ir.types import INT, LONG, is_reference, referred
 from smemlint.ir.walk import walk
 
 _THREADS = ("std::thread", "std::jthread")
@@ -75,7 +75,7 @@ def function_in(v: Value | None) -> Value | None:
 def started(m: Machine, e: Construct) -> None:
     """Run what a thread is given, once."""
     if e.arguments:
-        _run(m, e.arguments[0], e.arguments[1:], e)
+        run_given(m, e.arguments[0], e.arguments[1:], e)
 
 
 def run_handed(m: Machine, e: Call, values: Sequence[Value]) -> None:
@@ -118,8 +118,8 @@ def _found_counted(c: Lambda) -> frozenset[str]:
 _counted = by_identity(_found_counted)
 
 
-def _run(m: Machine, callee: Expr, arguments: Sequence[Expr | Value], e: Call | Construct) -> Value:
-    """Call what an expression names; `std::ref(x)` stands for x."""
+def run_given(m: Machine, callee: Expr, arguments: Sequence[Expr | Value], e: Call | Construct) -> Value:
+    """Return what calling what an expression names gives; `std::ref(x)` stands for x."""
     given = tuple(
         a.arguments[0]
         if isinstance(a, Call)
@@ -138,7 +138,7 @@ def _invoked(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Valu
     for i, a in enumerate(e.arguments[:2]):
         callable_ = function_in(unseen(m, a))
         if callable_ is not None:
-            return _run(m, a, e.arguments[i + 1 :], e)
+            return run_given(m, a, e.arguments[i + 1 :], e)
     for a in e.arguments:
         rvalue(m, a)
     return Other()
@@ -154,7 +154,7 @@ def _applied(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Valu
         load(m, Pointer(place.object, plus(place.offset, at), t), e.place)
         for at, t in members_of(m, place.pointee)
     ]
-    return _run(m, e.arguments[0], given, e)
+    return run_given(m, e.arguments[0], given, e)
 
 
 @named("std::for_each", "std::for_each_n")
@@ -175,7 +175,7 @@ def _each(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
         n = number(as_int(m, end, e.place))
     known = n is not None and 0 <= n <= LONGEST
     for i in range(n if n is not None and known else 1):
-        _run(m, callee, (Index(first, Literal(i, INT), e.place),), e)
+        run_given(m, callee, (Index(first, Literal(i, INT), e.place),), e)
     called = None if known else function_in(rvalue(m, callee))
     if isinstance(called, Closure):
         _run_again(m, called)
@@ -187,6 +187,10 @@ def _visited(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Valu
     """Call a function with what variants hold: any of their types, each on a way of its own through host
     code."""
     callee, *variants = e.arguments
+    known = [chosen_in(m, place_of(m, v)) for v in variants]
+    held = [load(m, k[1], e.place) for k in known if k is not None]
+    if m.host and len(held) == len(variants):
+        return run_given(m, _visitor(m, callee, held), held, e)
     kinds = [_alternatives(m, v) for v in variants]
     paths = m.task.paths
     if not all(kinds) or paths is None:
@@ -205,7 +209,19 @@ def _visited(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Valu
         way, chosen = divmod(way, len(types))
         t = types[chosen]
         given.append(Construct(t, (), e.place) if isinstance(t, RecordRef) else _read_as(t, v))
-    return _run(m, callee, tuple(given), e)
+    return run_given(m, callee, tuple(given), e)
+
+
+def _visitor(m: Machine, callee: Expr, values: Sequence[Value]) -> Expr:
+    """What is called with some values: of an object that is several lambdas, the one that takes them."""
+    parts = callee.arguments if isinstance(callee, Construct) else ()
+    lambdas = [v for a in parts if isinstance(v := unseen(m, a), Closure)]
+    if len(lambdas) < 2:
+        return callee
+    wanted = [type_of(x) for x in values]
+    takes = [[referred(m.resolve(p.type)) for p in c.function.parameters] for c in lambdas]
+    fits = [c for c, types in zip(lambdas, takes, strict=True) if types == wanted]
+    return (fits or [c for c in lambdas if c.function.template] or lambdas)[0]  # type: ignore[return-value]
 
 
 def _read_as(t: Type, e: Expr) -> Expr:

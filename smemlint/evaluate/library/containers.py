@@ -16,20 +16,37 @@ from smemlint.evaluate.language.places import offset_pointer, place_of
 from smemlint.evaluate.machine.dispatch import build, rvalue
 from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.memory.elements import MAPS, holds_elements
+from smemlint.evaluate.memory.elements import MAPS, SETS, holds_elements
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.memory.text import text_in
 from smemlint.evaluate.types.library_layout import is_array
 from smemlint.evaluate.types.matching import is_type
-from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value, plus
+from smemlint.evaluate.values.number import VALUES, Int, Method, Other, Pointer, RecordValue, Value, plus
 from smemlint.evaluate.values.objects import Cells, Object
-from smemlint.ir import ArrayOf, Call, Construct, Expr, InitList, Literal, RecordRef, Scalar, Type
-from smemlint.ir.types import BOOL, ULONG
+from smemlint.ir import (
+    CONVERSION_NAME,
+    ArrayOf,
+    Call,
+    Construct,
+    Expr,
+    InitList,
+    Literal,
+    PointerTo,
+    RecordRef,
+    Scalar,
+    Type,
+)
+from smemlint.ir.types import BOOL, ULONG, VOID
 
 _READING = frozenset(("capacity", "max_size", "rbegin", "rend", "lower_bound", "upper_bound"))
 """Methods that leave a container as it is, beside those that are followed."""
+VARIANT = "std::variant"
+OPTIONAL = ("std::optional",)
 LONGEST = 64
 """Elements that are filled in one by one; those of longer sequences are data."""
+_ELEMENTS = ("operator[]", "at", "front", "back", "top", "value", "operator*")
+_ADDING = ("push_back", "emplace_back", "push", "emplace", "insert")
+_LINES = ("std::queue", "std::stack", "std::priority_queue")
 _COUNT = 8
 """Where the number of elements stands in a sequence, behind the pointer to them."""
 
@@ -48,10 +65,18 @@ def contained(m: Machine, t: RecordRef, arguments: Sequence[Expr]) -> Value | No
         if len(given) == 1 and isinstance(given[0], RecordValue) and given[0].type == t:
             return given[0]
         return _tuple(m, t, given)
+    if t.name == VARIANT:
+        return _variant(m, t, [a if isinstance(a, VALUES) else rvalue(m, a) for a in arguments])
     element = element_type(t)
     size = None if element is None else m.types.size_of(element)
     if element is None or size is None:
         return None
+    if t.name in OPTIONAL and len(arguments) == 1:
+        if str(getattr(arguments[0], "name", "")).rsplit("::", 1)[-1] == "nullopt":
+            return _sequence(t, element, Int(0, ULONG))
+        v = arguments[0] if isinstance(arguments[0], VALUES) else rvalue(m, arguments[0])
+        other = isinstance(v, RecordValue) and v.type == t
+        return v if other else _listed(m, t, element, size, (v,))
     if len(arguments) == 1 and isinstance(arguments[0], InitList):
         return _listed(m, t, element, size, expanded(m, arguments[0].elements))
     given = [rvalue(m, a) for a in arguments]
@@ -67,6 +92,34 @@ def contained(m: Machine, t: RecordRef, arguments: Sequence[Expr]) -> Value | No
     fill = given[1] if len(given) > 1 else None
     _fill(m, _elements_of(made), element, size, given[0], fill)
     return made
+
+
+def _variant(m: Machine, t: RecordRef, values: Sequence[Value]) -> RecordValue:
+    """One of several types: a sequence of one element, whose type is told where the number of elements is."""
+    kinds: list[Type] = [a for a in t.arguments if is_type(a)]  # type: ignore[misc]
+    if len(values) == 1 and isinstance(values[0], RecordValue) and values[0].type == t:
+        return values[0]
+    v = values[0] if values else build(m, kinds[0], (), None) if kinds else Other()
+    own = type_of(v)
+    fits = [i for i, kind in enumerate(kinds) if kind == own] or [
+        i for i, kind in enumerate(kinds) if isinstance(kind, Scalar) and isinstance(v, Int)
+    ]
+    if len(values) > 1 or not fits:
+        return _sequence(t, own, None)
+    made = _sequence(t, kinds[fits[0]], Int(fits[0], ULONG))
+    write_cell(m, _elements_of(made), 0, coerce(m, v, kinds[fits[0]]), kinds[fits[0]])
+    return made
+
+
+def chosen_in(m: Machine, p: Value) -> tuple[int, Pointer] | None:
+    """Which of its types a variant at p holds, and where; None where that is not known."""
+    at = number(p.offset) if isinstance(p, Pointer) else None
+    if not isinstance(p, Pointer) or at is None or p.object.storage != "local":
+        return None
+    t, held, which = p.pointee, p.object.cells.get(at), number(p.object.cells.get(at + _COUNT))
+    if not isinstance(t, RecordRef) or t.name != VARIANT or which is None or not isinstance(held, Pointer):
+        return None
+    return which, Pointer(held.object, held.offset, t.arguments[which])  # type: ignore[arg-type]
 
 
 def element_type(t: Type | None) -> Type | None:
@@ -100,9 +153,21 @@ def _listed(
     made = _sequence(t, element, Int(len(values), ULONG))
     o = _elements_of(made)
     for i, e in enumerate(values[:LONGEST]):
-        write_cell(m, o, i * size, value_for(m, element, e), element)
+        write_cell(m, o, i * size, _as_element(m, element, e), element)
     o.havoc = len(values) > LONGEST
     return made
+
+
+def _as_element(m: Machine, element: Type, e: Expr | Value) -> Value:
+    """What a container holds of a value: a variant is made of one of its types."""
+    if (
+        isinstance(element, RecordRef)
+        and element.name in (VARIANT, *OPTIONAL)
+        and not isinstance(e, InitList)
+    ):
+        v = e if isinstance(e, VALUES) else rvalue(m, e)
+        return contained(m, element, (v,)) or Other()  # type: ignore[arg-type]
+    return value_for(m, element, e)
 
 
 def _fill(m: Machine, o: Object, element: Type, size: int, count: Int, fill: Value | None) -> None:
@@ -143,7 +208,7 @@ def container_element(m: Machine, v: Method, e: Call) -> Pointer | None:
 
     Of an element that is not known, which may be set, the others are not known either.
     """
-    if v.name not in ("operator[]", "at", "front", "back") or not isinstance(v.self, Pointer):
+    if v.name not in _ELEMENTS or not isinstance(v.self, Pointer):
         return None
     place = _place_of(m, v, e, v.self)
     if place is None:
@@ -158,13 +223,24 @@ def _place_of(m: Machine, v: Method, e: Call, self: Pointer) -> Pointer | None:
     held, count, element = found
     if isinstance(self.pointee, RecordRef) and self.pointee.name in MAPS:
         return _mapped(m, self, held, count, element, e)
-    if v.name == "front":
-        return held
-    if v.name == "back":
-        n = number(count)
-        return None if n is None else offset_pointer(m, held, Int(n - 1), e.place)
+    if v.name in ("front", "value", "operator*"):
+        return held if number(count) else None
+    if v.name in ("back", "top"):
+        at = _last(m, self, held, number(count), element)
+        return None if at is None else offset_pointer(m, held, Int(at), e.place)
     index = rvalue(m, e.arguments[0]) if e.arguments else None
     return offset_pointer(m, held, index, e.place) if isinstance(index, Int) else None
+
+
+def _last(m: Machine, self: Pointer, held: Pointer, n: int | None, element: Type) -> int | None:
+    """Which element stands on top of a stack, first in a queue by priority, last in a sequence."""
+    t, size = self.pointee, m.types.size_of(element)
+    if not n or not isinstance(t, RecordRef) or t.name != "std::priority_queue":
+        return n - 1 if n else None
+    plain = all(a == VOID for a in t.arguments[1:])
+    keys = _keys(m, held, n, size) if size is not None and plain else None
+    numbers = [k for k in keys or () if isinstance(k, int)]
+    return numbers.index(max(numbers)) if len(numbers) == n else None
 
 
 def _parts(m: Machine, self: Pointer) -> tuple[Pointer, Int | None, Type] | None:
@@ -243,23 +319,33 @@ def container_method(m: Machine, v: Method, e: Call) -> Value | None:
         return None
     held, count, element = found
     size = m.types.size_of(element)
+    if v.name == "index" and count is not None:
+        return count
     if v.name == "size" or v.name == "length":
         return count
     if v.name == "empty" and number(count) is not None:
         return Int(int(number(count) == 0), BOOL)
-    if v.name in ("data", "begin", "cbegin"):
+    if v.name in ("data", "begin", "cbegin", "operator->"):
+        _in_order_of_keys(m, v.self.pointee, held, number(count), size)
         return held
+    if v.name in ("has_value", CONVERSION_NAME) and number(count) is not None:
+        return Int(int(number(count) != 0), BOOL)
+    if v.name == "value_or" and e.arguments and number(count) is not None:
+        other = rvalue(m, e.arguments[0])
+        return load(m, held, e.place) if number(count) else coerce(m, other, element)
     if v.name in ("end", "cend") and count is not None:
         return offset_pointer(m, held, count, e.place)
-    if v.name in ("push_back", "emplace_back", "emplace", "insert") and (n := number(count)) is not None:
+    if v.name == "pop" and size is not None:
+        return _popped(m, v.self, held, number(count), element, size)
+    if v.name in _ADDING and (n := number(count)) is not None:
         added = _added(m, v, e, held, n, element, size)
         if added is not None:
             return added
     if v.name in ("find", "count", "contains"):
         return _looked_up(m, v, e, held, count, element)
-    if v.name in ("clear", "pop_back"):
+    if v.name in ("clear", "reset", "pop_back"):
         n = number(count)
-        _set_count(m, v.self, Int(0 if v.name == "clear" else max((n or 1) - 1, 0), ULONG))
+        _set_count(m, v.self, Int(max((n or 1) - 1, 0) if v.name == "pop_back" else 0, ULONG))
         return Other()
     if v.name in ("resize", "assign") and e.arguments and size is not None:
         values = [rvalue(m, a) for a in e.arguments]
@@ -273,6 +359,33 @@ def container_method(m: Machine, v: Method, e: Call) -> Value | None:
     if v.name not in _READING:
         forget_elements(v.self)
     return None
+
+
+def _popped(
+    m: Machine, self: Pointer, held: Pointer, n: int | None, element: Type, size: int
+) -> Value | None:
+    """Take the first element out of a queue, the last out of a stack."""
+    t = self.pointee
+    first = isinstance(t, RecordRef) and t.name == "std::queue"
+    at = 0 if first and n else _last(m, self, held, n, element)
+    if at is None or n is None:
+        forget_elements(self)
+        return None
+    cells = {k: x for k, x in held.object.cells.items() if k // size != at}
+    held.object.cells = Cells({k - size * (k // size > at): x for k, x in cells.items()})
+    _set_count(m, self, Int(n - 1, ULONG))
+    return Other()
+
+
+def _in_order_of_keys(m: Machine, t: Type, held: Pointer, n: int | None, size: int | None) -> None:
+    """Put what a map or set holds in its order, before anybody walks through it."""
+    ordered = isinstance(t, RecordRef) and t.name in ("std::map", "std::set")
+    keys = _keys(m, held, n, size) if ordered and n and n <= LONGEST and size else None
+    if keys is None or size is None or len({type(k) for k in keys}) != 1:
+        return
+    to = {at: i for i, at in enumerate(sorted(range(len(keys)), key=keys.__getitem__))}
+    cells = held.object.cells.items()
+    held.object.cells = Cells({to.get(k // size, k // size) * size + k % size: x for k, x in cells})
 
 
 def forget_elements(p: Pointer) -> None:
@@ -292,28 +405,34 @@ def _added(
     m: Machine, v: Method, e: Call, held: Pointer, n: int, element: Type, size: int | None
 ) -> Value | None:
     assert isinstance(v.self, Pointer)
-    is_map = isinstance(v.self.pointee, RecordRef) and v.self.pointee.name in MAPS
-    if size is None or (v.name in ("insert", "emplace") and not is_map):
+    name = v.self.pointee.name if isinstance(v.self.pointee, RecordRef) else ""
+    keyed, line = name in (*MAPS, *SETS), name in _LINES
+    if size is None or (v.name in ("insert", "emplace") and not (keyed or line or name in OPTIONAL)):
         return None
-    known = _keys(m, held, n, size) if is_map else []
+    if name in OPTIONAL:
+        n = 0
+    known = _keys(m, held, n, size) if keyed else []
     if known is None:
         return None
-    single = len(e.arguments) == 1 and (v.name in ("push_back", "insert") or isinstance(element, Scalar))
-    if single:
-        value = value_for(m, element, e.arguments[0])
-    elif v.name == "push_back":
+    pushed = v.name in ("push_back", "push", "insert")
+    if len(e.arguments) == 1 and (pushed or isinstance(element, Scalar)):
+        value = _as_element(m, element, e.arguments[0])
+    elif pushed and name not in MAPS:
         return None
     else:
         value = rvalue(m, Construct(element, e.arguments, e.place))
-    if is_map:
-        key = _key(m, value.cells.get(0)) if isinstance(value, RecordValue) else None
+    at = n
+    if keyed:
+        key = _key(m, value.cells.get(0) if isinstance(value, RecordValue) and name in MAPS else value)
         if key is None:
             return None
-        if key in known:
-            return Other()  # it stays what it is
-    write_cell(m, held.object, n * size, coerce(m, value, element), element)
-    _set_count(m, v.self, Int(n + 1, ULONG))
-    return Other()
+        at = known.index(key) if key in known else n  # what is there stays what it is
+    if at == n:
+        write_cell(m, held.object, n * size, coerce(m, value, element), element)
+        _set_count(m, v.self, Int(n + 1, ULONG))
+    place = Pointer(held.object, Int(at * size), element)
+    told = RecordRef("std::pair", (PointerTo(element), BOOL))
+    return RecordValue(told, {0: place, 8: Int(int(at == n), BOOL)}) if keyed else Other()
 
 
 # ---------------------------------------------------------------------- pairs and tuples
@@ -347,6 +466,31 @@ def _made(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     return _tuple(m, RecordRef("std::pair" if pair else "std::tuple", types), values)
 
 
+@named("std::holds_alternative", "std::get_if")
+def _asked(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value | None:
+    """Whether a variant holds a type, or the address of what it holds."""
+    asks = str(getattr(e.callee, "name", "")).endswith("alternative")
+    place = (place_of if asks else rvalue)(m, e.arguments[0]) if len(e.arguments) == 1 and arguments else None
+    held = chosen_in(m, place) if isinstance(place, Pointer) else None
+    if held is None:
+        return None
+    wanted = arguments[0]
+    same = held[1].pointee == wanted or (not is_type(wanted) and number(wanted) == held[0])
+    if asks:
+        return Int(int(same), BOOL)
+    return held[1] if same else coerce(m, Int(0), PointerTo(held[1].pointee))
+
+
+@named("std::make_optional")
+def _made_optional(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    values = [rvalue(m, a) for a in e.arguments]
+    t = type_of(values[0]) if len(values) == 1 else None
+    size = None if t is None else m.types.size_of(t)
+    if t is None or size is None:
+        return Other()
+    return _listed(m, RecordRef("std::optional", (t,)), t, size, values)
+
+
 @named("std::get")
 def _got(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     place = got_place(m, e, arguments)
@@ -357,6 +501,8 @@ def got_place(m: Machine, e: Call, arguments: Arguments) -> Pointer | None:
     """The element that `std::get<1>(x)` names."""
     which = number(arguments[0]) if arguments else None
     place = place_of(m, e.arguments[0]) if len(e.arguments) == 1 else None
+    if isinstance(place, Pointer) and (held := chosen_in(m, place)) is not None:
+        return held[1] if which == held[0] or (which is None and arguments[0] == held[1].pointee) else None
     if which is None or not isinstance(place, Pointer):
         return None
     found = members_of(m, place.pointee)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,16 +15,18 @@ from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Va
 from smemlint.ir import Call, Literal, RecordRef, TemplateArgument
 
 Arguments: TypeAlias = "tuple[TemplateArgument | Int, ...]"
-Handler: TypeAlias = "Callable[[Machine, Call, Arguments, bool], Value]"
+Handler: TypeAlias = "Callable[[Machine, Call, Arguments, bool], Value | None]"
+"""What a call gives; None where it is one of a function of which nothing is known."""
 """machine, call, template arguments, whether the result is thrown away."""
 
+H = TypeVar("H", bound=Handler)
 FUNCTIONS: dict[str, Handler] = {}
 
 
-def named(*names: str) -> Callable[[Handler], Handler]:
+def named(*names: str) -> Callable[[H], H]:
     """Register a handler of calls under these names."""
 
-    def register(f: Handler) -> Handler:
+    def register(f: H) -> H:
         for n in names:
             FUNCTIONS[n] = f
         return f

@@ -11,12 +11,25 @@ SEQUENCES = (
     "std::deque",
     "std::list",
     "std::initializer_list",
+    "std::optional",
+    "std::variant",
+    "std::queue",
+    "std::stack",
+    "std::priority_queue",
+    "std::set",
+    "std::unordered_set",
     "thrust::host_vector",
 )
 STRINGS = ("std::string", "std::string_view", "std::basic_string", "std::basic_string_view")
 NOWHERE = 2**64 - 1
 """`std::string::npos`."""
+SETS = ("std::set", "std::unordered_set")
 MAPS = ("std::map", "std::unordered_map", "std::multimap")
+
+
+def leads(t: Type | None) -> bool:
+    """Return whether a type is one of the library's that `*` leads from: an owner, an optional object."""
+    return isinstance(t, RecordRef) and t.name in ("std::optional", "std::unique_ptr", "std::shared_ptr")
 
 
 def holds_elements(t: Type | None) -> bool:

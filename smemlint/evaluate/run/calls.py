@@ -30,6 +30,7 @@ from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.virtual_calls import any_override
 from smemlint.evaluate.values.number import (
+    VALUES,
     Closure,
     FunctionValue,
     Int,
@@ -130,7 +131,7 @@ def _called(m: Machine, callee: Expr) -> Value:
         t = type_at(m, callee)
         if isinstance(t, RecordRef) and methods_of(m, t, "operator()"):
             return _method(m, Member(callee, "operator()"))
-        v = rvalue(m, callee)
+        v = callee if isinstance(callee, VALUES) else rvalue(m, callee)
     else:
         place = lvalue(m, callee)
         if isinstance(place, Pointer) and isinstance(place.pointee, RecordRef):

@@ -28,7 +28,7 @@ template <class T, class A = allocator<T>> struct vector {
     T* data(); const T* data() const; T* begin(); T* end(); const T* begin() const; const T* end() const; const T& at(size_t) const;
     size_t size() const; bool empty() const; size_t capacity() const;
     template <class... U> void resize(U...); void reserve(size_t); void clear(); void push_back(const T&); void pop_back();
-    template <class... U> void emplace_back(U&&...); template <class... U> void insert(U&&...); template <class... U> void erase(U...);
+    template <class... U> T& emplace_back(U&&...); template <class... U> T* insert(U&&...); template <class... U> T* erase(U...);
     template <class... U> void assign(U...); void swap(vector&); void shrink_to_fit(); T* rbegin() const; T* rend() const; const T* cbegin() const; const T* cend() const;
 };
 template <class C> struct basic_string {
@@ -106,17 +106,21 @@ template <class T, class... A> unique_ptr<T> make_unique(A&&...);
 template <class T, class... A> shared_ptr<T> make_shared(A&&...);
 template <class F> struct function;
 template <class R, class... A> struct function<R(A...)> { void* held[4]; function() = default; template <class F> function(F); R operator()(A...) const; explicit operator bool() const; };
-template <class K, class V, class C = void> struct map { pair<const K, V>* held; size_t entries; map() = default; map(initializer_list<pair<const K, V>>); V& operator[](const K&); V& at(const K&) const; size_t size() const; template <class U> size_t count(U) const; pair<const K, V>* begin() const; pair<const K, V>* end() const; pair<const K, V>* cbegin() const; pair<const K, V>* cend() const; template <class U> pair<const K, V>* find(U) const; template <class... U> void insert(U&&...);
-    void insert(pair<const K, V>); template <class... U> void emplace(U&&...); template <class... U> void try_emplace(U&&...); template <class... U> void insert_or_assign(U&&...); template <class U> size_t erase(U); void clear(); bool empty() const; template <class U> bool contains(U) const; void swap(map&); };
+template <class K, class V, class C = void> struct map { pair<const K, V>* held; size_t entries; map() = default; map(initializer_list<pair<const K, V>>); V& operator[](const K&); V& at(const K&) const; size_t size() const; template <class U> size_t count(U) const; pair<const K, V>* begin() const; pair<const K, V>* end() const; pair<const K, V>* cbegin() const; pair<const K, V>* cend() const; template <class U> pair<const K, V>* find(U) const; template <class... U> pair<pair<const K, V>*, bool> insert(U&&...);
+    pair<pair<const K, V>*, bool> insert(pair<const K, V>); template <class... U> pair<pair<const K, V>*, bool> emplace(U&&...); template <class... U> pair<pair<const K, V>*, bool> try_emplace(U&&...); template <class... U> pair<pair<const K, V>*, bool> insert_or_assign(U&&...); template <class U> size_t erase(U); void clear(); bool empty() const; template <class U> bool contains(U) const; void swap(map&); };
 template <class K, class V, class C = void> struct unordered_map : map<K, V, C> {};
-template <class K, class C = void> struct set { size_t size() const; template <class... U> void insert(U&&...); template <class U> size_t count(U) const; const K* begin() const; const K* end() const; };
-template <class K, class C = void> struct unordered_set : set<K, C> {};
+template <class K, class C = void> struct set {
+    K* held; size_t entries; set() = default; set(initializer_list<K>); template <class I> set(I, I); size_t size() const; bool empty() const; pair<const K*, bool> insert(const K&); template <class... U> pair<const K*, bool> emplace(U&&...);
+    template <class I> void insert(I, I); template <class U> size_t count(U) const; template <class U> bool contains(U) const; const K* find(const K&) const; size_t erase(const K&); void clear();
+    const K* begin() const; const K* end() const; const K* cbegin() const; const K* cend() const; const K* rbegin() const; const K* rend() const; const K* lower_bound(const K&) const; const K* upper_bound(const K&) const;
+};
+template <class K, class C = void> struct unordered_set : set<K, C> { using set<K, C>::set; };
 template <class T, class A = allocator<T>> struct deque : vector<T, A> { using vector<T, A>::vector; void push_front(const T&); void pop_front(); };
 template <class T, class A = allocator<T>> struct list : deque<T, A> { using deque<T, A>::deque; };
 template <class T, class A = allocator<T>> struct forward_list : deque<T, A> { using deque<T, A>::deque; };
-template <class T, class C = void> struct queue { T& front(); T& back(); void push(const T&); void pop(); bool empty() const; size_t size() const; template <class... U> void emplace(U&&...); };
-template <class T, class C = void> struct stack { T& top(); void push(const T&); void pop(); bool empty() const; size_t size() const; };
-template <class T, class C = void, class L = void> struct priority_queue { const T& top() const; void push(const T&); void pop(); bool empty() const; size_t size() const; };
+template <class T, class C = void> struct queue { T* held; size_t entries; const T& front() const; T& front(); T& back(); void push(const T&); void pop(); bool empty() const; size_t size() const; template <class... U> void emplace(U&&...); };
+template <class T, class C = void> struct stack { T* held; size_t entries; template <class... U> void emplace(U&&...); T& top(); void push(const T&); void pop(); bool empty() const; size_t size() const; };
+template <class T, class C = void, class L = void> struct priority_queue { T* held; size_t entries; template <class... U> void emplace(U&&...); const T& top() const; void push(const T&); void pop(); bool empty() const; size_t size() const; };
 template <class K, class V, class C = void> struct multimap : map<K, V, C> {};
 struct regex { template <class... T> regex(T...); };
 template <class... A> bool regex_match(A&&...); template <class... A> bool regex_search(A&&...); template <class... A> string regex_replace(A&&...);

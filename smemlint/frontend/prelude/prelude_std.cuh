@@ -238,7 +238,7 @@ template <class... T> tuple<T&&...> forward_as_tuple(T&&...);
 template <class F, class T> auto apply(F, T&&) -> void;
 struct monostate {};
 template <class... T> struct variant {
-    size_t which;
+    void* held; size_t which;
     variant();
     template <class U> variant(U&&) {}
     template <class U> variant& operator=(U&&);
@@ -276,12 +276,14 @@ template <class T> struct complex {
     complex& operator+=(complex); complex& operator*=(complex);
 };
 template <class T> struct optional {
+    T* held; size_t count;
     optional() = default;
     template <class U> optional(U);
     T& value() const; T& operator*() const; T* operator->() const; bool has_value() const; explicit operator bool() const;
-    template <class U> T value_or(U) const;
+    template <class U> T value_or(U) const; void reset(); template <class... U> T& emplace(U&&...);
 };
-struct nullopt_t { template <class T> operator optional<T>() const; };
+template <class T> optional<decay_t<T>> make_optional(T);
+struct nullopt_t {};
 constexpr nullopt_t nullopt{};
 #define SMEMLINT_FUNCTOR(n, op) \
     template <class T = void> struct n { template <class A, class B> constexpr auto operator()(A a, B b) const { return a op b; } };
@@ -303,9 +305,14 @@ SMEMLINT_FUNCTION(void, generate) SMEMLINT_FUNCTION(void, for_each) SMEMLINT_FUN
 SMEMLINT_FUNCTION(void, transform) SMEMLINT_FUNCTION(bool, equal) SMEMLINT_FUNCTION(bool, all_of) SMEMLINT_FUNCTION(bool, any_of)
 SMEMLINT_FUNCTION(void, partial_sort) SMEMLINT_FUNCTION(void, nth_element) SMEMLINT_FUNCTION(void, partial_sum)
 template <class I, class T> T accumulate(I, I, T); template <class I, class T, class F> T accumulate(I, I, T, F);
-template <class I> I max_element(I, I); template <class I> I min_element(I, I);
-template <class I, class T> I find(I, I, T); template <class I, class T> I lower_bound(I, I, T);
-template <class I, class T> I upper_bound(I, I, T); template <class I, class F> I find_if(I, I, F);
+template <class I, class T, class... A> T reduce(I, I, T, A...); template <class C> C* back_inserter(C&);
+SMEMLINT_FUNCTION(void, copy_if) SMEMLINT_FUNCTION(void, generate_n) SMEMLINT_FUNCTION(void, inclusive_scan)
+SMEMLINT_FUNCTION(void, exclusive_scan) SMEMLINT_FUNCTION(void, rotate) SMEMLINT_FUNCTION(bool, none_of) SMEMLINT_FUNCTION(bool, binary_search)
+SMEMLINT_FUNCTION(long, count) SMEMLINT_FUNCTION(long, count_if)
+#define SMEMLINT_PLACE(n) template <class I, class... A> I n(I, A...);
+SMEMLINT_PLACE(max_element) SMEMLINT_PLACE(min_element) SMEMLINT_PLACE(find) SMEMLINT_PLACE(find_if) SMEMLINT_PLACE(find_if_not)
+SMEMLINT_PLACE(lower_bound) SMEMLINT_PLACE(upper_bound) SMEMLINT_PLACE(unique) SMEMLINT_PLACE(next) SMEMLINT_PLACE(prev)
+#undef SMEMLINT_PLACE
 template <class I> long distance(I, I);
 template <class T, size_t N> constexpr size_t size(const T (&)[N]) noexcept { return N; }
 template <class C> constexpr auto size(const C& c) -> decltype(c.size()) { return c.size(); }

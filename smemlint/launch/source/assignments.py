@@ -38,7 +38,10 @@ THIS = "this"
 """The object that a method runs on, as `root_of` names it."""
 RETURNED = "returned"
 """What a function gives back a reference or pointer to, as `root_of` names it: `config().threads = 64`."""
-_FILLING = ("push_back", "emplace_back", "push", "emplace", "insert", "resize", "assign")
+_FILLING = (
+    *("push_back", "emplace_back", "push", "emplace", "insert", "resize", "assign"),
+    *("pop", "pop_back", "reset", "clear"),
+)
 """Methods that give elements to a container."""
 
 
@@ -77,7 +80,7 @@ def root_of(e: Expr) -> str | None:
             return RETURNED if part else None
         elif isinstance(e, Index | Member):
             e, part = e.base, True
-        elif isinstance(e, Binary) and e.op == ".*":
+        elif isinstance(e, Binary) and e.op in (".*", "+", "-"):  # `v.begin() + 1`
             e = e.left
         elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op in ("*", "&")):
             e, part = e.operand, part or not isinstance(e, Cast)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
+from smemlint.evaluate.library.algorithms import WRITING
 from smemlint.evaluate.library.host_checks import checked, ends
 from smemlint.ir import (
     STEPS,
@@ -266,7 +267,7 @@ class HostSlice:
                 if filled is not None:
                     links.append((filled, n.arguments))
                 known = self._callees(n.callee) or (
-                    isinstance(n.callee, Name) and n.callee.name in _EXCHANGES
+                    isinstance(n.callee, Name) and n.callee.name in (*_EXCHANGES, *WRITING)
                 )
                 (links if known else beside).extend((given, n) for given in self._handed([n]))
         read: dict[int, tuple[frozenset[str], frozenset[str]]] = {}

@@ -85,7 +85,7 @@ def test_a_loop_fills_in_elements(loop: str) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        "std::sort(n.begin(), n.end());",
+        "std::rotate(n.begin(), n.begin() + 1, n.end());",
         "unknown(n);",
         "unknown(n.data(), 2);",
         "n.erase(n.begin());",
