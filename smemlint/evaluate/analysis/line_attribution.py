@@ -141,5 +141,11 @@ def _last(e: Expr) -> Expr | None:
     if isinstance(e, Construct) and e.arguments:
         return e.arguments[-1]
     if isinstance(e, Asm):
-        return (e.inputs or e.outputs or (None,))[-1]
+        return (_evaluated(e) or e.outputs or (None,))[-1]
     return None
+
+
+def _evaluated(e: Asm) -> tuple[Expr, ...]:
+    """The inputs of an `asm` that code is made for; a number in its text (`"n"(16)`) takes none."""
+    constraints = e.constraints[len(e.outputs) :]
+    return tuple(x for n, x in enumerate(e.inputs) if constraints[n : n + 1] != ("n",))

@@ -208,6 +208,12 @@ KERNEL(assembly) {
     : "r"(p),
       "f"(x) // store
     : "memory");
+  asm volatile("st.shared.f32 [%0 + %2], %1;"
+    :
+    : "r"(p),
+      "f"(x), // store
+      "n"(64)
+    : "memory");
   g[t] = x;
 }
 """
