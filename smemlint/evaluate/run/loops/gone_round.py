@@ -132,8 +132,9 @@ class _Trace:
 
     def _matters(self, part: Stmt) -> bool:
         """Whether a statement sets the counter, or may lead elsewhere."""
-        jumps = (Break, Continue, Goto) if isinstance(part, If | Block) else Goto
-        return holds(part, jumps) or self._sets(part)
+        jumps = Goto if isinstance(part, Loop) else (Continue, Goto)
+        leaves = isinstance(part, If | Block) and holds(part, Break)
+        return leaves or holds(part, jumps) or self._sets(part)
 
     def _sets(self, part: object) -> bool:
         targets = (target_of(n, HANDED) for n in walk(part))

@@ -100,6 +100,7 @@ def test_a_loop_is_counted_however_it_is_written(loop: str) -> None:
         "int k = 0; do v += s[t * 4 + k]; while (++k < n);",
         "int k = 0; for (;;) { v += s[t * 4 + k]; if (v > 9) break; if (++k == 4) break; }",
         "int k = 0; for (;;) { v += s[t * 4 + k]; if (v > 9) k = n; if (++k == 4) break; }",
+        "int k = 0; do { v += s[t * 4 + k]; switch (n) { case 1: continue; } ++k; } while (k < 4);",
     ],
 )
 def test_a_loop_whose_end_data_decide_is_not_counted(loop: str) -> None:
@@ -117,4 +118,4 @@ def joined_in(loop: str) -> list[int | None]:
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     (kernel,) = module.kernels()
     traces = evaluate(module, kernel, Launch((32, 1, 1))).traces
-    return [t.joined for t in traces if t.site.op == "load"]
+    return [t.joined for t in traces if t.site.op == "load" and len(t.offsets)]
