@@ -9,7 +9,8 @@ from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.loops.gone_round import parts_of, rounds, tested
 from smemlint.evaluate.run.loops.trips import set_by, times_round
-from smemlint.evaluate.values.number import Int, Pointer, form_of, subtract
+from smemlint.evaluate.values.number import Int, Pointer, Value, form_of, subtract
+from smemlint.evaluate.values.objects import Object
 from smemlint.ir import (
     STEPS,
     Assign,
@@ -110,7 +111,7 @@ def _trips_by_formula(m: Machine, s: Loop) -> int | None:
     if step is None or not names_in(c.right).isdisjoint(_changed(s)):
         return None
     o = m.find(c.left.id)
-    start = o.cells.get(0) if o is not None else None
+    start = _start(m, o) if o is not None else None
     if isinstance(start, Pointer | Int) and not m.host:
         trips = _trips_by_distance(m, s, c, start, step)
         if trips is not None or isinstance(start, Pointer):
@@ -129,6 +130,16 @@ def _trips_by_formula(m: Machine, s: Loop) -> int | None:
     return _at_least(s, times_round(c.op, start.const, end, *step))
 
 
+def _start(m: Machine, o: Object) -> Value | None:
+    """What a counter is as a loop begins: what other lanes hold has no part in it (of a counter that
+    is declared in front of an `if`, or went through a loop before)."""
+    v = o.cells.get(0)
+    if not isinstance(v, Int) or not v.known or isinstance(v.const, int):
+        return v
+    here = v.const[m.may]
+    return Int(int(here[0]), v.type) if len(here) and (here == here[0]).all() else v
+
+
 def _step_apart(s: Loop) -> Expr | None:
     """The condition of a loop, without a step in it that stands between the test and the next round anyway:
     `i++ < n` of a `while`, `++i < n` behind a `do`."""
@@ -142,7 +153,7 @@ def _by_going_round(m: Machine, s: Loop) -> int | None:
     """Iterations, where the compiler finds them by running the counter from a constant on."""
     counter = None if m.host else tested(s)
     o = None if counter is None else m.find(counter)
-    start = o.cells.get(0) if o is not None else None
+    start = _start(m, o) if o is not None else None
     if counter is None or o is None or o.var is None or not isinstance(o.type, Scalar):
         return None
     if not isinstance(start, Int) or not start.known or not isinstance(start.const, int):

@@ -119,3 +119,23 @@ def joined_in(loop: str) -> list[int | None]:
     (kernel,) = module.kernels()
     traces = evaluate(module, kernel, Launch((32, 1, 1))).traces
     return [t.joined for t in traces if t.site.op == "load" and len(t.offsets)]
+
+
+@pytest.mark.parametrize("before", ["int k; ", "int k; for (k = 0; k < 7; k++) out[k] = 1; ", "int k = 7; "])
+@pytest.mark.parametrize("lanes", ["threadIdx.x < 16", "threadIdx.x == 5", "out[threadIdx.x] > 3"])
+def test_a_counter_from_outside_of_an_if_begins_as_it_is_set_there(before: str, lanes: str) -> None:
+    """nvcc 13 unrolls these loops and stores all four words at once (STS.128)."""
+    text = f"""__global__ void k(float *out) {{
+        __shared__ float s[512];
+        {before}
+        if ({lanes}) {{
+            for (k = 0; k < 3; k++) out[k + 9] = 2;
+            for (k = 0; k < 4; k++) s[threadIdx.x * 16 + k] = out[k];
+        }}
+        __syncthreads();
+        out[0] = s[threadIdx.x];
+    }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    stores = [t for t in evaluate(module, kernel, Launch((32, 1, 1))).traces if t.site.op == "store"]
+    assert {t.joined for t in stores} == {16}
