@@ -275,7 +275,13 @@ def static_member(m: Machine, owner: Type, name: str) -> Value | None:
     known = m.types.constants.get((id(owner), name))
     if known is not None:
         return known[1]
-    v = _static_member(m, owner, name)
+    if (owner, name) in m.types.asked:  # `Log<N>` with an `N` that nobody tells asks for `Log<N / 2>` forever
+        return None
+    m.types.asked.append((owner, name))
+    try:
+        v = _static_member(m, owner, name)
+    finally:
+        m.types.asked.pop()
     if v is None or isinstance(v, FunctionValue) or (isinstance(v, Int) and v.known and v.uniform):
         m.types.remember(owner, name, v)
     return v

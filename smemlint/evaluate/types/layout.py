@@ -111,6 +111,8 @@ class Types:
         """What was resolved, with what keeps the key valid."""
         self.constants: dict[tuple[int, str], tuple[RecordRef, Value | None]] = {}
         """Constants and methods of records, by id() of the type and name."""
+        self.asked: list[tuple[RecordRef, str]] = []
+        """Those that are being found."""
         self.taken: Mapping[str, Scalar] = {}
         """By spelling: numbers that types stand for which no file declares."""
         self.unsized: dict[str, bool] = {}
