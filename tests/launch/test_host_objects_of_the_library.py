@@ -42,6 +42,11 @@ CLASSES = {
     Shape(std::initializer_list<int> l) { for (int v : l) d[n++] = v; } };
 """,
     "Case": "template <int T> struct Case { static void run(float *p) { k<<<1, T>>>(p, T); } };\n",
+    "Tree": """struct Tree { int n; std::unique_ptr<Tree> kid[2];
+    Tree(int n) : n(n) { if (n > 32) { kid[0] = std::make_unique<Tree>(n / 2);
+        kid[1] = std::make_unique<Tree>(n / 4); } }
+    void run(float *p) const { if (!kid[0]) { k<<<1, n>>>(p, 1); return; } for (auto &x : kid) x->run(p); } };
+""",
     "Two": "struct Two { int t, n; };\n",
     "Pool": "struct Pool { cudaStream_t s[2]; int at = 0; cudaStream_t next() { return s[at++ % 2]; } };\n",
     "_warps": 'constexpr int operator""_warps(unsigned long long n) { return 32 * n; }\n',
@@ -130,6 +135,16 @@ BLOCKS = {
         "std::count_if(v.begin(), v.end(), [](int x) { return x > 3; }));",
         [32, 44, 11],
     ),
+    "owners that hold nothing": (
+        "std::unique_ptr<Two> a; if (!a) k<<<1, 32>>>(p, 1); a = std::make_unique<Two>(); "
+        "if (a) k<<<1, 64>>>(p, 1); a.reset(); if (a == nullptr) k<<<1, 96>>>(p, 1); else k<<<1, 7>>>(p, 1);",
+        [32, 64, 96],
+    ),
+    "a tree of owners": (
+        "Tree t(64); t.run(p); auto set = [](std::unique_ptr<Two> &x, int t) { x->t = t; }; "
+        "auto x = std::make_unique<Two>(); set(x, 96); k<<<1, x->t>>>(p, 1);",
+        [32, 16, 96],
+    ),
     "floats that are rounded": (
         "float mean = 10.0f / 3; k<<<1, mean < 3.5f ? 64 : 32>>>(p, 1); "
         "k<<<1, (int)std::ceil(std::pow(2.0, 5) * 2.9)>>>(p, mean > std::numeric_limits<float>::max());",
@@ -156,3 +171,11 @@ def test_a_block_is_what_the_library_s_objects_make_it(code: str, blocks: list[i
     found = launches(f"int main() {{ float *p = new float; {code} }}")
     assert [x.block[0] for x in found] == blocks
     assert not any(x.assumed for x in found)
+
+
+def test_a_registry_that_is_filled_before_main_is_not_taken_for_empty() -> None:
+    code = """struct All { std::map<std::string, int> m; static All &get() { static All a; return a; } };
+bool add(const char *n, int t) { All::get().m[n] = t; return true; }
+static bool added = add("a", 64);
+int main() { auto it = All::get().m.find("a"); if (it != All::get().m.end()) k<<<1, it->second>>>(0, 1); }"""
+    assert launches(code) and all(x.assumed for x in launches(code))

@@ -300,6 +300,8 @@ def _looked_up(
     """What `find`, `count` and `contains` of a map or set give."""
     n, size = number(count), m.types.size_of(element)
     key = _key(m, rvalue(m, e.arguments[0])) if len(e.arguments) == 1 else None
+    if n == 0 and isinstance(v.self, Pointer) and any(o is v.self.object for o in m.memory.globals.values()):
+        return None  # a registry, which what runs before `main` fills
     keys = None if n is None or size is None or n > LONGEST else _keys(m, held, n, size)
     if key is None or keys is None or size is None:
         return None

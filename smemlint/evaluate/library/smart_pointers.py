@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smemlint.evaluate.language.accesses import store
-from smemlint.evaluate.language.conversions import coerce
+from smemlint.evaluate.language.conversions import coerce, truth
 from smemlint.evaluate.language.places import field_of
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.functions import Arguments, named
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value
-from smemlint.ir import Call, Construct, Expr, PointerTo, RecordRef, Type, Unary
+from smemlint.ir import CONVERSION_NAME, Call, Construct, Expr, PointerTo, RecordRef, Type, Unary
+from smemlint.ir.types import VOID
 
 _SMART = ("std::unique_ptr", "std::shared_ptr")
 
@@ -28,7 +29,16 @@ def owning(m: Machine, t: RecordRef, arguments: Sequence[Expr]) -> RecordValue:
     first = given[0] if given else None
     if isinstance(first, RecordValue) and is_smart(first.type):
         return RecordValue(t, first.cells)
+    if not given or isinstance(first, Int):
+        to = t.arguments[0] if t.arguments and is_type(t.arguments[0]) else VOID
+        first = coerce(m, Int(0), PointerTo(to))  # type: ignore[arg-type]
     return RecordValue(t, {0: first} if isinstance(first, Pointer) else {})
+
+
+def held_by(v: Value) -> Value:
+    """Return the pointer that a smart pointer holds; any other value as it is."""
+    held = v.cells.get(0) if isinstance(v, RecordValue) and is_smart(v.type) else None
+    return held if isinstance(held, Pointer) else v
 
 
 def smart_method(m: Machine, v: Method, e: Call) -> Value | None:
@@ -39,6 +49,9 @@ def smart_method(m: Machine, v: Method, e: Call) -> Value | None:
     if v.name in ("operator->", "get", "operator*", "release"):
         held = place.object.cells.get(place.offset.const)
         return held if isinstance(held, Pointer) else _unknown(v)
+    if v.name == CONVERSION_NAME:
+        held = place.object.cells.get(place.offset.const)
+        return truth(m, held) if isinstance(held, Pointer) else None
     if v.name not in ("reset", "operator="):
         return None
     new = rvalue(m, e.arguments[0]) if e.arguments else Int(0)

@@ -16,6 +16,7 @@ from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.library.builtins import constructed
 from smemlint.evaluate.library.containers import contained, is_container
 from smemlint.evaluate.library.references import holds_references, leave_to_others
+from smemlint.evaluate.library.smart_pointers import is_smart, owning
 from smemlint.evaluate.machine.dispatch import begun, build, converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.elements import holds_elements
@@ -60,6 +61,8 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
 
+MOST_MADE = 16
+"""Objects of an array that is a member which are made one by one."""
 _EXTENTS = (RecordRef("uint3"), RecordRef("::uint3"))
 
 
@@ -278,13 +281,26 @@ def _default_bases(m: Machine, t: RecordRef, o: Object, named: set[str]) -> None
     if found[0].constructors or m.host:
         for f in found[0].fields:
             at, ft = layout.fields.get(f.name, (0, None))
-            if f.init is None and f.name not in named and isinstance(ft, RecordRef):
-                parts.append((ft, at))
+            if f.init is None and f.name not in named:
+                parts += _objects_in(m, ft, at)
     for part, at in parts:
         empty = contained(m, part, ()) if m.host and holds_elements(part) else None
+        empty = owning(m, part, ()) if m.host and is_smart(part) else empty
         made = empty or construct(m, part, (), None, quiet=True)
         if isinstance(made, RecordValue):
             o.cells.update({at + k: x for k, x in at_home(o, at, made.cells).items()})
+
+
+def _objects_in(m: Machine, t: Type | None, at: int) -> list[tuple[RecordRef, int]]:
+    """The object that a member is, or those of a short array of host code."""
+    if isinstance(t, RecordRef):
+        return [(t, at)]
+    if not m.host or not isinstance(t, ArrayOf) or not isinstance(t.element, RecordRef):
+        return []
+    size, count = m.types.size_of(t.element), t.extent.value if isinstance(t.extent, Literal) else 0
+    if size is None or count > MOST_MADE:
+        return []
+    return [(t.element, at + i * size) for i in range(count)]
 
 
 def _default_members(m: Machine, t: RecordRef, o: Object, bindings: Bindings) -> None:

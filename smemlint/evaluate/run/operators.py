@@ -14,6 +14,7 @@ from smemlint.evaluate.language.places import lost, offset_pointer, place_of, po
 from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.language.unread import is_for_nothing
 from smemlint.evaluate.library.atomics import operator_on_atomic
+from smemlint.evaluate.library.smart_pointers import held_by
 from smemlint.evaluate.library.text import compared_strings
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
@@ -203,6 +204,8 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
         return ar.binary(op, a, b, m.unknowns)
     if (told := compared_strings(m, op, a, b)) is not None:
         return told
+    if m.host:
+        a, b = held_by(a), held_by(b)
     pointer = op in ("+", "-")
     a, b = operand_of(m, a, pointer=pointer), operand_of(m, b, pointer=pointer)
     if isinstance(a, Int) and isinstance(b, Int):  # of records that convert to numbers

@@ -45,6 +45,10 @@ _FILLING = (
 """Methods that give elements to a container."""
 
 
+_LEADING = ("operator->", "operator*", "operator[]", "get", "at", "front", "back", "value")
+"""Methods that lead to what an object holds."""
+
+
 def put_into(n: object) -> tuple[object, str | None]:
     """What a declaration, an assignment or a call puts into a variable that is no number, and into which."""
     if isinstance(n, Declare):
@@ -138,6 +142,9 @@ def led_by(target: Expr) -> tuple[str, bool]:
         elif isinstance(e, Cast) or (isinstance(e, Unary) and e.op == "*"):
             leads = leads or not isinstance(e, Cast)
             e = e.operand
+        elif isinstance(e, Call) and isinstance(e.callee, Member) and e.callee.name in _LEADING:
+            leads = True
+            e = e.callee.base
         else:
             return "", False
     return (e.id if leads else ""), element
