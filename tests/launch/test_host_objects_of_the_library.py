@@ -179,3 +179,11 @@ bool add(const char *n, int t) { All::get().m[n] = t; return true; }
 static bool added = add("a", 64);
 int main() { auto it = All::get().m.find("a"); if (it != All::get().m.end()) k<<<1, it->second>>>(0, 1); }"""
     assert launches(code) and all(x.assumed for x in launches(code))
+
+
+def test_a_variable_of_the_environment_that_the_program_sets_is_not_taken_for_unset() -> None:
+    """The default was told, as exact."""
+    head = "#include <cstdlib>\nint of(const char *n) { const char *v = getenv(n); return v ? atoi(v) : 64; }"
+    main = 'int main() { setenv("T", "96", 1); k<<<1, of("T")>>>(0, 1); }'
+    assert all(x.assumed for x in launches(f"{head} {main}"))
+    assert [x.block[0] for x in launches(head + " int main() { k<<<1, of(0)>>>(0, 1); }")] == [64]

@@ -17,8 +17,10 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
 from smemlint.evaluate.values.objects import Cells, Object
 from smemlint.evaluate.values.provenance import LARGEST
-from smemlint.ir import ArrayOf, Call, PointerTo, Scalar, Type
+from smemlint.ir import ArrayOf, Call, Module, Name, PointerTo, Scalar, Type
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import CHAR, INT
+from smemlint.ir.walk import walk
 
 THREADS = 1024
 """Threads that a block can have on every device that CUDA still knows."""
@@ -116,11 +118,27 @@ def _flag(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     return Int(0) if _told_nothing(m, e) else m.unknowns.value(INT, "flag")
 
 
+_SETTING = ("setenv", "putenv")
+
+
+@by_identity
+def _sets_variables(module: Module) -> bool:
+    """Whether a program sets variables of its environment."""
+    bodies = (f.body for f in module.functions.values() if f.side != "device")
+    return any(
+        isinstance(n, Call) and isinstance(n.callee, Name) and n.callee.name in _SETTING
+        for body in bodies
+        for n in walk(body)
+    )
+
+
 @named("getenv", "secure_getenv", "std::getenv")
 def _variable(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
-    """A null pointer: no variable is set where the program is told nothing."""
+    """A null pointer: no variable is set where the program is told nothing and sets none itself."""
     for a in e.arguments:
         rvalue(m, a)
+    if m.host and _sets_variables(m.module):
+        return m.unknown(PointerTo(CHAR), "getenv", uniform=True)
     return coerce(m, Int(0), PointerTo(CHAR)) if m.host else Other()
 
 
