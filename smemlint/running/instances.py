@@ -83,15 +83,19 @@ def analyse_modules(
     return in_turn(begun, analyse, _left_out, max(ends.kernels, clock.now() + ends.share))
 
 
-def _left_out(b: Begun, code: str) -> KernelAnalysis:
-    """A launch that is not analysed."""
+def _left_out(b: Begun, why: str) -> KernelAnalysis:
+    """A launch that is not analysed. why: as `in_turn` says it."""
     further = b.rank > 0
     what, most = ("further launches", schedule.WORK) if further else ("further kernels", schedule.FIRST_WORK)
     after = f"after {most:,} evaluation steps in this file"
     if b.rank >= MAX_LAUNCHES:
         after = f"after {MAX_LAUNCHES} of this kernel"
-    texts = {"time": _LATE, "budget": f"{what} were left out {after}"}
-    notes = [Unresolved(code, texts[code], b.kernel.place)] if code else []
+    texts = {
+        "time": ("time", _LATE),
+        "budget": ("budget", f"{what} were left out {after}"),
+        "steps": ("budget", f"{what} were left out: one takes more evaluation steps than are left"),
+    }
+    notes = [Unresolved(*texts[why], b.kernel.place)] if why else []
     return without_evaluation(b.module, b.kernel, b.launch, *notes)
 
 

@@ -118,12 +118,17 @@ def in_turn(
     """The analyses, in the order of `begun`.
 
     analyse: one evaluation. leave: what stands for a launch that is left out, '' where there is nothing to
-    analyse, else the code of the reason. until: computing time at which all ends.
+    analyse, else why: `budget`, `time`, or `steps` where too few are left. until: computing time at which all
+    ends.
     """
     done: dict[int, Sequence[KernelAnalysis]] = {}
-    cost: dict[Place, int] = {}
+    costs = _Costs()
     guesses, evaluated = _Guesses(), Evaluated()
     work = 0
+
+    def steps() -> int:
+        """What one evaluation may take now."""
+        return min(max(WORK - work, SHARE), Budget().steps)
 
     def over() -> str:
         return "budget" if work >= WORK else "time" if clock.late(until) else ""
@@ -132,16 +137,21 @@ def in_turn(
         """Why it is left out; a kernel's first launch has a share of its own."""
         many = b.rank >= MAX_LAUNCHES or (b.rank >= MANY and work >= MANY_WORK)
         left = over() or ("budget" if many else "")
-        return "" if left == "budget" and b.rank == 0 and work < FIRST_WORK else left
+        if left == "budget" and b.rank == 0 and work < FIRST_WORK:
+            return ""
+        return left or ("steps" if b.rank > 0 and too_few(b) else "")
+
+    def too_few(b: Begun) -> bool:
+        """Whether a further launch would not come to its end within the steps that are left."""
+        return costs.least(b) > steps()
 
     def one(b: Begun, launch: Launch) -> KernelAnalysis:
         nonlocal work
         known = evaluated.find(b.module, b.kernel, launch)
         if known is not None:
             return known
-        steps = min(max(WORK - work, SHARE), Budget().steps)
-        analysis = analyse(b, launch, Budget(steps=steps, until=until))
-        cost[b.kernel.place] = max(cost.get(b.kernel.place, 0), analysis.work)
+        analysis = analyse(b, launch, Budget(steps=steps(), until=until))
+        costs.take(b, analysis)
         work += analysis.work
         evaluated.keep(b.module, analysis)
         return analysis
@@ -165,19 +175,18 @@ def in_turn(
     def split(b: Begun) -> None:
         if b.touching and b.launch.variants and done[id(b)]:
             common = done[id(b)][0]
-            done[id(b)] = told_apart(b.launch, common, lambda x: one(b, x), lambda: bool(over()))
-
-    def expected(b: Begun) -> int:
-        return cost.get(b.kernel.place, 0)
+            done[id(b)] = told_apart(
+                b.launch, common, lambda x: one(b, x), lambda: bool(over()) or too_few(b)
+            )
 
     first = _firsts(begun)
     for b in first:
         take(b)
-    for b in sorted(first, key=expected):
+    for b in sorted(first, key=costs.most):
         split(b)
     begins = set(map(id, first))
     further = [b for b in begun if id(b) not in begins]
-    for b in sorted(further, key=lambda b: (expected(b) * max(b.rank, 1), b.rank)):
+    for b in sorted(further, key=lambda b: (costs.most(b) * max(b.rank, 1), b.rank)):
         take(b)
         split(b)
     done |= {id(b): [] for b in begun if guesses.is_refuted(b)}
@@ -188,6 +197,32 @@ def in_turn(
             told = with_any_block([done[id(b)][0] for b in tried], partial(family.warp, one))
             done |= {id(b): [analysis] for b, analysis in zip(tried, told, strict=True)}
     return [analysis for b in begun for analysis in done[id(b)]]
+
+
+class _Costs:
+    """What the evaluations of kernels took so far."""
+
+    def __init__(self) -> None:
+        self._most: dict[Place, int] = {}
+        self._ended: dict[Place, int] = {}
+        self._instances: dict[tuple[object, ...], int] = {}
+
+    def take(self, b: Begun, analysis: KernelAnalysis) -> None:
+        """Note an evaluation."""
+        place, work = b.kernel.place, analysis.work
+        self._most[place] = max(self._most.get(place, 0), work)
+        self._instances[_guess(b)] = min(self._instances.get(_guess(b), work), work)
+        if not analysis.stopped:
+            self._ended[place] = min(self._ended.get(place, work), work)
+
+    def most(self, b: Begun) -> int:
+        """The most that a launch of the kernel took; 0 where none was evaluated."""
+        return self._most.get(b.kernel.place, 0)
+
+    def least(self, b: Begun) -> int:
+        """What another launch of the same instance took at least, or one of any instance that came to its
+        end; 0 where there was none."""
+        return self._instances.get(_guess(b)) or self._ended.get(b.kernel.place, 0)
 
 
 def _firsts(begun: Sequence[Begun]) -> list[Begun]:

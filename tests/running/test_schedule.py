@@ -153,3 +153,17 @@ def test_cheap_launches_come_before_a_costly_kernel_in_another_configuration(
     kernels = analyse_file(Job(str(path))).kernels
     seen = {k.template_arguments for k in kernels if k.name == "light" and k.accesses}
     assert seen == {(("N", "1"),), (("N", "2"),)}
+
+
+@pytest.mark.parametrize(("work", "fits"), [(60_000, True), (12_000, False)])
+def test_a_launch_that_takes_more_steps_than_are_left_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evaluated: list[Launch], work: int, fits: bool
+) -> None:
+    """`heavy` takes 9,200 steps."""
+    path = tmp_path / "a.cu"
+    path.write_text(CONFIGURED + "void again(float *p) { heavy<<<1, 128>>>(p); }")
+    monkeypatch.setattr(schedule, "WORK", work)
+    monkeypatch.setattr(schedule, "SHARE", 1000)
+    (heavy, *_) = (k for k in analyse_file(Job(str(path))).kernels if k.name == "heavy" and k.accesses)
+    assert heavy.accesses[0].grade == "exact"
+    assert any(launch.block == (128, 1, 1) for launch in evaluated) == fits
