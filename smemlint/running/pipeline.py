@@ -54,9 +54,12 @@ class Examined:
     problems: tuple[Problem, ...]
 
 
-def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
+def examine(job: Job, shown: Callable[[str], str], known: Known | None = None) -> Examined | FileReport:
     """Everything that is found of one file; the report at once where it cannot be read or parsed, or is
-    passed over."""
+    passed over.
+
+    known: what reading the file with another text taught.
+    """
     with ExitStack() as stack:
         for path, text in job.instead:
             stack.enter_context(read_instead(path, as_bytes(text)))
@@ -64,16 +67,16 @@ def examine(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
             # A header is analysed through the files that start its kernels: they include this text as well.
             path = os.path.abspath(job.path)  # noqa: PTH100  links stay as they are
             stack.enter_context(read_instead(path, as_bytes(job.text)))
-        return _examined(job, shown)
+        return _examined(job, shown, known or Known())
 
 
-def _examined(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
+def _examined(job: Job, shown: Callable[[str], str], earlier: Known) -> Examined | FileReport:
     sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
     began = clock.now()
     clock.begin()
     ends = Ends.of(began, job.seconds)
     path = shown(job.path)
-    known = Known(until=ends.reading)
+    known = replace(earlier.fresh(), until=ends.reading)
     try:
         source = source_of(job)
         if is_hip(source.path, source.raw):
@@ -102,7 +105,7 @@ def _examined(job: Job, shown: Callable[[str], str]) -> Examined | FileReport:
         interrupted = False
         evaluated = sum(a.work for a in analyses)
         work = FixWork(ends.fixes, evaluated)
-        whole = _from_nothing(job, work, evaluated)
+        whole = _from_nothing(job, work, evaluated, known)
         try:
             suggest(
                 analyses,
@@ -150,10 +153,10 @@ def _faults(analyses: Iterable[KernelAnalysis], shown: Callable[[str], str]) -> 
 
 
 def _from_nothing(
-    job: Job, work: FixWork, expected: int
+    job: Job, work: FixWork, expected: int, known: Known
 ) -> Callable[[bytes], Sequence[KernelAnalysis] | None]:
     """The whole file with another text, launches and all, without a search for fixes. work: what that may
-    take; expected: what it took as the file is."""
+    take; expected: what it took as the file is; known: what reading it taught."""
     bare = replace(job.options, suggest=False)
 
     def analyse(data: bytes) -> Sequence[KernelAnalysis] | None:
@@ -161,7 +164,7 @@ def _from_nothing(
         if work.over() or work.left < expected or seconds <= 0:
             return None  # it would not come to its end
         text = data.decode("utf-8", errors="surrogateescape")
-        found = examine(replace(job, text=text, options=bare, seconds=seconds), lambda path: path)
+        found = examine(replace(job, text=text, options=bare, seconds=seconds), lambda path: path, known)
         if isinstance(found, FileReport):
             return None
         work.take(sum(a.work for a in found.analyses))

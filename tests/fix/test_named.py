@@ -9,8 +9,10 @@ import pytest
 from smemlint.api import Job
 from smemlint.fix.edits.apply import apply
 from smemlint.fix.whole import Program
+from smemlint.frontend import Known, load, parse
 from smemlint.running import pipeline
 from smemlint.running.schedule import FixWork
+from smemlint.source import read_source
 from tests.fix.test_suggest import of_text
 
 POOL = """__global__ void k(float *out, const float *in, int n) {
@@ -44,13 +46,34 @@ def test_no_edit_is_tried_on_a_file_with_fewer_steps_left_than_it_took(tmp_path:
     assert isinstance(found, pipeline.Examined)
     took = sum(a.work for a in found.analyses)
     work = FixWork(float("inf"), took)
-    analyse = pipeline._from_nothing(Job(str(path)), work, took)
+    analyse = pipeline._from_nothing(Job(str(path)), work, took, Known())
     again = path.read_bytes().replace(b"LD = 32;", b"LD = 33;")
     assert analyse(again)
     assert work.left == work.given - took
     work.left = took - 1
     assert analyse(again) is None
     assert work.left == took - 1
+
+
+def test_what_a_file_lacks_is_not_learnt_again_for_an_edit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, known = tmp_path / "a.cu", Known()
+    path.write_text(POOL.replace("@USE@", " + lib::factor(tx)"), encoding="utf-8")
+    parses: list[str] = []
+    real = parse._Attempt.parse
+
+    def counted(attempt: parse._Attempt, healed: str) -> object:
+        parses.append(healed)
+        return real(attempt, healed)
+
+    monkeypatch.setattr(parse._Attempt, "parse", counted)
+    load(read_source(str(path)), None, known)
+    assert len(parses) > 1
+    parses.clear()
+    analyse = pipeline._from_nothing(Job(str(path)), FixWork(float("inf")), 0, known)
+    assert analyse(path.read_bytes().replace(b"LD = 32;", b"LD = 33;"))
+    assert len(parses) == 1
 
 
 def test_a_constant_that_also_serves_global_memory_is_left_alone(tmp_path: Path) -> None:
