@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 from smemlint.fix.model import Kind, Refusal, Suggestion
 from smemlint.fix.search.members import Instance, Member, granule
+from smemlint.fix.text.brackets import opening_bracket
 from smemlint.fix.text.declared import shown
 from smemlint.fix.text.source import Source, Subscript, tokenize
 from smemlint.fix.whole import Program, Tried, offered, widened
@@ -72,15 +73,11 @@ def _costliest(instances: Sequence[Instance]) -> str:
 def _member(each: Member) -> str:
     """The member that a site names with two or more subscripts, `s.tile[y][x]`, '' where it names none."""
     code = tokenize(each.conflict.site.expression)
-    depth, groups, i = 0, 0, len(code) - 1
-    while i >= 0 and (depth or code[i].text == "]"):
-        depth += (code[i].text == "]") - (code[i].text == "[")
-        groups += depth == 0
-        i -= 1
-    if groups < 2 or i < 0 or code[i].kind != "name":
-        return ""
-    named = i > 0 and code[i - 1].text in (".", "->")
-    return code[i].text if named else ""
+    groups = 0
+    while code and code[-1].text == "]":
+        code, groups = code[: opening_bracket(code)], groups + 1
+    named = len(code) > 1 and code[-1].kind == "name" and code[-2].text in (".", "->")
+    return code[-1].text if named and groups > 1 else ""
 
 
 def _field(source: Source, name: str) -> _Field | Refusal | None:

@@ -12,6 +12,7 @@ from smemlint.fix.edits.helpers import skew, swizzle
 from smemlint.fix.edits.pitched import pitch
 from smemlint.fix.model import Refusal, TextEdit
 from smemlint.fix.search.candidates import Exchange, Layout, Padding, Shape, Skew, Trimmed
+from smemlint.fix.text.brackets import parenthesis_around
 from smemlint.fix.text.declared import (
     Declared,
     Edited,
@@ -141,11 +142,8 @@ def _names_extents(at: Declared, use: Use) -> bool:
     """
     code = at.source.code
     first, last = at.scope
-    i, depth = at.source.index_at(use.offset) - 1, 0
-    while i > 0 and depth >= 0 and code[i].text not in (";", "{", "}"):
-        depth += (code[i].text == ")") - (code[i].text == "(")
-        i -= 1
-    if depth < 0 and code[i].kind == "name":
+    opening = parenthesis_around(code, at.source.index_at(use.offset))
+    if opening is not None and code[opening - 1].kind == "name":
         first, last = 0, len(code)
     texts = [t.text for t in code[first:last]]
     return any(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from smemlint.fix.model import TextEdit
+from smemlint.fix.text.brackets import depths
 from smemlint.fix.text.source import Source, Token
 
 _LEAST = 80
@@ -69,9 +70,7 @@ def _of_line(
 
 def _places(text: str, tokens: Sequence[Token], edits: Sequence[TextEdit]) -> Iterator[tuple[int, int]]:
     """(depth, offset) of each single space behind which the next line may begin."""
-    depth = 0
-    for token, following in pairwise(tokens):
-        depth += (token.text in ("(", "[", "{")) - (token.text in (")", "]", "}"))
+    for (token, following), depth in zip(pairwise(tokens), depths(tokens), strict=False):
         single = text[token.end : following.offset] == " "
         touched = any(e.offset <= token.end <= e.end_offset for e in edits)
         if token.text in _BEHIND and single and not touched:

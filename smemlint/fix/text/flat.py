@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
+from smemlint.fix.text.brackets import end_of, inside, outside, split
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.source import Source, Token, Use, parse_range
 from smemlint.records import record
@@ -47,16 +48,16 @@ def terms(source: Source, start: int, end: int) -> list[Term]:
 def _terms(tokens: Sequence[Token]) -> list[Term]:
     if not tokens:
         return []
-    if _has(tokens, _WEAK):
+    if outside(tokens, _WEAK):
         return [Term((_factor(tokens),))]
     found: list[Term] = []
-    for run in _split(tokens, ("+", "-")):
-        inner = _inside_parentheses(run)
+    for run in filter(None, split(tokens, "+", "-")):
+        inner = inside(run)
         if inner is not None:
             found.extend(_terms(inner))
             continue
         divided = _divided(run)
-        parts = [part for part in _split(run[divided:], ("*",)) if part]
+        parts = [part for part in split(run[divided:], "*") if part]
         quotient = [_factor(run[:divided])] if divided else []
         found.append(Term((*quotient, *(_factor(part) for part in parts))))
     return found
@@ -64,60 +65,11 @@ def _terms(tokens: Sequence[Token]) -> list[Term]:
 
 def _divided(run: Sequence[Token]) -> int:
     """How many tokens of a product belong to a quotient or a rest: those of `t / 8` in `t / 8 * P`."""
-    last = depth = 0
-    for i, token in enumerate(run):
-        depth += (token.text in "([{") - (token.text in ")]}")
-        if depth == 0 and token.text in ("/", "%"):
-            last = i + 1
-    depth = 0
-    for i in range(last, len(run) if last else 0):
-        if depth == 0 and run[i].text == "*" and i > last:
-            return i
-        depth += (run[i].text in "([{") - (run[i].text in ")]}")
-    return len(run) if last else 0
-
-
-def _has(tokens: Sequence[Token], operators: Iterable[str]) -> bool:
-    """Whether one of the operators stands outside all brackets."""
-    wanted = set(operators)
-    depth = 0
-    for token in tokens:
-        if token.text in "([{":
-            depth += 1
-        elif token.text in ")]}":
-            depth -= 1
-        elif depth == 0 and token.text in wanted:
-            return True
-    return False
-
-
-def _split(tokens: Sequence[Token], operators: tuple[str, ...]) -> list[list[Token]]:
-    parts: list[list[Token]] = [[]]
-    depth = 0
-    for token in tokens:
-        if token.text in "([{":
-            depth += 1
-        elif token.text in ")]}":
-            depth -= 1
-        if depth == 0 and token.text in operators and parts[-1]:
-            parts.append([])
-            continue
-        if depth == 0 and token.text in operators and not parts[-1]:
-            continue  # a sign
-        parts[-1].append(token)
-    return parts
-
-
-def _inside_parentheses(tokens: Sequence[Token]) -> Sequence[Token] | None:
-    """The tokens inside one pair of parentheses around all of them, None without such a pair."""
-    if len(tokens) < 2 or tokens[0].text != "(" or tokens[-1].text != ")":
-        return None
-    depth = 0
-    for i, token in enumerate(tokens):
-        depth += (token.text == "(") - (token.text == ")")
-        if depth == 0 and i < len(tokens) - 1:
-            return None
-    return tokens[1:-1]
+    if not outside(run, ("/", "%")):
+        return 0
+    divisor = split(run, "/", "%")[-1]
+    first = int(bool(divisor) and divisor[0].text == "*")  # of a pointer
+    return len(run) - len(divisor) + end_of(divisor, first, len(divisor), "*")
 
 
 def _factor(tokens: Sequence[Token]) -> Factor:
@@ -249,13 +201,9 @@ def local_definition(source: Source, name: str, scope: tuple[int, int]) -> tuple
         if after == "=":
             if definition is not None or before not in _LOCAL:
                 return None
-            j = i + 2
-            depth = 0
-            while j < last and not (depth == 0 and code[j].text in (";", ",")):
-                depth += (code[j].text in "([{") - (code[j].text in ")]}")
-                if depth < 0:
-                    return None
-                j += 1
+            j = end_of(code, i + 2, last, ";", ",")
+            if j < last and code[j].text not in (";", ","):
+                return None
             definition = (code[i + 2].offset, code[j - 1].end)
         elif (
             after in ("++", "--")

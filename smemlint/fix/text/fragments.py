@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from smemlint.fix.text.brackets import arguments, around, end_of, position_in
 from smemlint.fix.text.source import Source, Subscript, Use
 
 _POINTERS = {"load_matrix_sync": 1, "store_matrix_sync": 0}
 """Call -> which argument is the pointer; the one after both it and the fragment is ldm."""
 _LDM = 2
 _NOT_ADDED = ("?", ":", "<<", ">>", "&", "|", "^", "==", "<", ">")
-_OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 
 
 def leading_dimensions(source: Source, uses: Iterable[Use]) -> list[tuple[int, int]]:
@@ -45,24 +45,18 @@ def _uses_of_pointer(source: Source, use: Use) -> Iterator[Use]:
 def leading_dimension(source: Source, use: Use) -> tuple[int, int] | None:
     """The text [begin, end) of ldm in the call that a use is the pointer of, None where it is in none."""
     code = source.code
-    depth, position = 0, 0
-    i = source.index_at(use.offset) - 1
-    while i > 0 and code[i].text not in (";", "{", "}"):
-        text = code[i].text
-        if text in _CLOSE:
-            depth += 1
-        elif text in _OPEN and depth:
-            depth -= 1
-        elif text in _OPEN:
-            name = code[i - 1].text
-            if text == "(" and name in _POINTERS:
-                return _argument(source, i, _LDM) if position == _POINTERS[name] else None
-            position = 0  # a cast or parentheses inside of an argument
-            if text != "(":
-                return None
-        elif text == "," and not depth:
-            position += 1
-        i -= 1
+    index = source.index_at(use.offset)
+    for i in around(code, index):
+        if code[i].text != "(":
+            return None
+        pointer = _POINTERS.get(code[i - 1].text)
+        if pointer is None:  # a cast or parentheses inside of an argument
+            continue
+        parts, _ = arguments(source, i)
+        if position_in(parts, index) != pointer or len(parts) <= _LDM:
+            return None
+        first, last = parts[_LDM]
+        return (code[first].offset, code[last - 1].end) if first < last else None
     return None
 
 
@@ -75,11 +69,8 @@ def as_element(source: Source, use: Use) -> Use:
         return use
     if code[i + 1].text not in ("+", ",") or leading_dimension(source, use) is None:
         return use
-    first = last = i + 1
-    depth = 0
-    while depth or code[last].text != ",":
-        depth += (code[last].text in _OPEN) - (code[last].text in _CLOSE)
-        last += 1
+    first = i + 1
+    last = end_of(code, first, len(code), ",")
     if any(t.text in _NOT_ADDED for t in code[first:last]):
         return use
     summands = Subscript(code[first].offset if first < last else code[last].offset - 1, code[last].offset)
@@ -94,29 +85,8 @@ def as_row(source: Source, use: Use) -> Use:
     declares = code[i - 1].text == "=" and code[i - 2].kind == "name" and code[i - 3].text == "*"
     if use.context != "whole" or use.subscripts or not declares or code[i + 1].text != "+":
         return use
-    last, depth = i + 1, 0
-    while depth or code[last].text not in (";", ","):
-        if last + 1 == len(code):
-            return use
-        depth += (code[last].text in _OPEN) - (code[last].text in _CLOSE)
-        last += 1
-    if any(t.text in _NOT_ADDED for t in code[i + 1 : last]):
+    last = end_of(code, i + 1, len(code) - 1, ";", ",")
+    if code[last].text not in (";", ",") or any(t.text in _NOT_ADDED for t in code[i + 1 : last]):
         return use
     summands = Subscript(code[i + 1].offset, code[last].offset)
     return replace(use, subscripts=(summands,), end=summands.close, context="subscript")
-
-
-def _argument(source: Source, opening: int, number: int) -> tuple[int, int] | None:
-    """The text of an argument of the call whose parenthesis opens at a token."""
-    code = source.code
-    depth, position, begin = 0, 0, opening + 1
-    for i in range(opening + 1, len(code)):
-        text = code[i].text
-        if depth == 0 and text in (",", ")"):
-            if position == number:
-                return (code[begin].offset, code[i - 1].end) if i > begin else None
-            if text == ")":
-                return None
-            position, begin = position + 1, i + 1
-        depth += (text in _OPEN) - (text in _CLOSE)
-    return None

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from smemlint.fix.model import Refusal
+from smemlint.fix.text.brackets import bare, parenthesis_around
 from smemlint.fix.text.flat import Term, local_definition, opened, terms
 from smemlint.fix.text.launch_text import (
     arguments_of,
@@ -17,7 +18,7 @@ from smemlint.fix.text.launch_text import (
 )
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.settled import block_at, function_around, is_settled, open_names
-from smemlint.fix.text.source import Source, Token
+from smemlint.fix.text.source import Source, Token, tokenize
 from smemlint.fix.text.views import SIZES
 from smemlint.ir import Place
 from smemlint.patterns import pattern
@@ -199,11 +200,9 @@ def _definition(
 def _launches_with(source: Source, index: int, kernel: str) -> bool:
     """Whether a token is the bytes of a launch of the kernel, be it one that was seen or not."""
     code = source.code
-    i = index
-    while i and code[i - 1].text not in (";", "{", "}"):
-        i -= 1
-        if code[i].text == kernel:
-            arguments = arguments_of(source, code[i].offset)
+    for token in reversed(code[source.statement(index)[0] : index]):
+        if token.text == kernel:
+            arguments = arguments_of(source, token.offset)
             return arguments is not None and len(arguments) > 2 and arguments[2] == [code[index]]
     return False
 
@@ -212,12 +211,9 @@ def _given_with(source: Source, index: int, kernel: str) -> bool:
     """Whether a token is all that stands for one argument of a call that takes the kernel as another: the
     call that allows it so much dynamic shared memory, or a function of the project around that."""
     code = source.code
-    i, depth = index - 1, 0
-    while i > 0 and not (depth == 0 and code[i].text == "("):
-        if code[i].text in (";", "{", "}"):
-            return False
-        depth += (code[i].text == ")") - (code[i].text == "(")
-        i -= 1
+    i = parenthesis_around(code, index)
+    if i is None:
+        return False
     parts = listed(code, i)
     if code[i - 1].text in _ATTRIBUTES:
         return True
@@ -305,14 +301,8 @@ def _bare(text: str) -> str:
 
 def _unwrapped(text: str) -> str:
     """An expression without parentheses around all of it."""
-    while text.startswith("(") and text.endswith(")"):
-        depth = 0
-        for n, char in enumerate(text):
-            depth += (char == "(") - (char == ")")
-            if depth == 0 and n < len(text) - 1:
-                return text
-        text = text[1:-1].strip()
-    return text
+    tokens = bare(tokenize(text))
+    return text[tokens[0].offset : tokens[-1].end] if tokens else text
 
 
 def _of_row(source: Source, growth: Growth, names: Mapping[str, str]) -> str:

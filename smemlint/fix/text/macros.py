@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from smemlint.fix.text.brackets import inside, split
 from smemlint.fix.text.source import Source, Token, tokenize
 from smemlint.ir.memo import by_identity
 from smemlint.patterns import pattern
@@ -65,31 +66,15 @@ def expanded(known: dict[str, Macro], tokens: Sequence[Token], deep: int = 0) ->
         return None
     if macro.parameters is None:
         return macro.body if len(tokens) == 1 else None
-    given = _arguments(tokens)
-    if given is None or len(given) != len(macro.parameters):
+    held = inside(tokens[1:])
+    given = split(held, ",") if held else []
+    if not all(given) or len(given) != len(macro.parameters):
         return None
     values = dict(zip(macro.parameters, given, strict=True))
     found: list[Token] = []
     for token in macro.body:
         found += values.get(token.text, (token,)) if token.kind == "name" else (token,)
     return _without_needless(found)
-
-
-def _arguments(tokens: Sequence[Token]) -> list[list[Token]] | None:
-    """What stands between the commas of `NAME(...)`; None where the bracket ends before the tokens do."""
-    if len(tokens) < 3 or tokens[1].text != "(" or tokens[-1].text != ")":
-        return None
-    parts: list[list[Token]] = [[]]
-    depth = 0
-    for n, token in enumerate(tokens[2:-1], start=2):
-        depth += (token.text in "([{") - (token.text in ")]}")
-        if depth < 0:
-            return None
-        if token.text == "," and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(tokens[n])
-    return parts if all(parts) else None
 
 
 def _without_needless(tokens: list[Token]) -> list[Token]:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from smemlint.fix.model import Refusal
+from smemlint.fix.text.brackets import around, end_of
 from smemlint.fix.text.source import Source, Token
 from smemlint.patterns import pattern
 from smemlint.records import record
@@ -91,11 +92,10 @@ def definitions(source: Source) -> Definitions:
             continue
         if code[i + 1].text not in ("=", "{"):
             continue
-        start, _ = _statement(source, i)
-        if not {"const", "constexpr"} & {t.text for t in code[start:i]}:
+        if not {"const", "constexpr"} & {t.text for t in code[source.statement(i)[0] : i]}:
             continue
         close = source.partner(i + 1)
-        last = _end_of(code, i + 2) if close is None else close - 1 if close > i + 2 else None
+        last = _last_of(code, i + 2) if close is None else close - 1 if close > i + 2 else None
         if last is not None:
             one = Constant(code[i].text, code[i + 2].offset, code[last].end, source.line_of(code[i].offset))
             scope = source.scope_of(i)
@@ -109,15 +109,10 @@ def definitions(source: Source) -> Definitions:
     return Definitions({name: tuple(several) for name, several in found.items()})
 
 
-def _end_of(code: list[Token], first: int) -> int | None:
-    depth = 0
-    for j in range(first, len(code)):
-        depth += (code[j].text in "([{") - (code[j].text in ")]}")
-        if depth == 0 and j + 1 < len(code) and code[j + 1].text in (";", ","):
-            return j
-        if depth < 0 or code[j].text == ";":
-            return None
-    return None
+def _last_of(code: list[Token], first: int) -> int | None:
+    """The last token of an initialiser; None where no `;` or `,` ends it."""
+    end = end_of(code, first, len(code), ";", ",")
+    return end - 1 if first < end < len(code) and code[end].text in (";", ",") else None
 
 
 def derived(source: Source, array: str, first: int, last: int) -> frozenset[str]:
@@ -132,7 +127,7 @@ def derived(source: Source, array: str, first: int, last: int) -> frozenset[str]
                 continue
             if code[i - 2].text not in ("*", "auto", "__restrict__", "const"):
                 continue
-            end = _end_of(code, i + 1)
+            end = _last_of(code, i + 1)
             texts = {t.text for t in code[i + 1 : (end or i) + 1]}
             if texts & names and _points(code, i + 1, end or i, names):
                 names.add(code[i - 1].text)
@@ -290,12 +285,7 @@ def _only_extents(source: Source, name: str, first: int, last: int) -> bool:
     for i in range(first, last):
         if code[i].text != name:
             continue
-        depth = 0
-        for j in range(i - 1, first, -1):
-            depth += (code[j].text in ")]") - (code[j].text in "([")
-            if depth < 0:
-                break
-        if code[j].text != "[" or i > body:
+        if i > body or code[next(around(code, i), first)].text != "[":
             return False
     return True
 
@@ -315,62 +305,34 @@ def _mentions(source: Source, constant: Constant) -> Iterator[int | str]:
             yield match.group("name") if match is not None else ""
 
 
-def _statement(source: Source, index: int) -> tuple[int, int]:
-    code = source.code
-    first = last = index
-    while first > 0 and code[first - 1].text not in (";", "{", "}"):
-        first -= 1
-    while last < len(code) - 1 and code[last].text not in (";", "{", "}"):
-        last += 1
-    return first, last
-
-
 def _reaches(source: Source, index: int, scopes: Scopes) -> bool:
     """Whether a name at an index of `code` makes an address or a size of the arrays, and nothing else."""
     code = source.code
     names = scopes.at(index)
-    first, last = _statement(source, index)
+    first, last = source.statement(index)
     texts = [t.text for t in code[first:last]]
     if "__shared__" in texts:
         return True
-    i, depth = index, 0
-    while i > first:
-        i -= 1
-        text = code[i].text
-        if text in ")]":
-            depth += 1
-        elif text in "([":
-            if depth:
-                depth -= 1
-                continue
-            before = i - 1
-            while text == "[" and before > first and code[before].text == "]":
-                before = _opening(code, before) - 1
-            name = code[before].text
-            if text == "[":
-                return name in names
-            if name in _FRAGMENT_CALLS:
-                return any(t in names for t in texts)
-            if code[before].kind == "name" and name not in _CASTS:
-                return False
-            if code[i + 1].text in names and code[i + 2].text == "+":
-                return True  # `(pointer + row * LD)`
+    for i in around(code, index):
+        text, before = code[i].text, i - 1
+        while text == "[" and before > first and code[before].text == "]":
+            before = (source.partner(before) or 0) - 1
+        name = code[before].text
+        if text == "[":
+            return name in names
+        if name in _FRAGMENT_CALLS:
+            return any(t in names for t in texts)
+        if code[before].kind == "name" and name not in _CASTS:
+            return False
+        if code[i + 1].text in names and code[i + 2].text == "+":
+            return True  # `(pointer + row * LD)`
     return (
         "=" in texts and code[first + texts.index("=") - 1].text in names and texts.index("=") + first < index
     )
 
 
-def _opening(code: list[Token], close: int) -> int:
-    depth = 0
-    for i in range(close, -1, -1):
-        depth += (code[i].text == "]") - (code[i].text == "[")
-        if depth == 0:
-            return i
-    return 0
-
-
 def _in_bytes(source: Source, index: int) -> bool:
     """Whether host code makes a number of bytes of it: its statement has `sizeof`, or is a launch."""
-    first, last = _statement(source, index)
+    first, last = source.statement(index)
     texts = [t.text for t in source.code[first:last]]
     return "sizeof" in texts and "[" not in texts

@@ -11,12 +11,12 @@ import re
 from collections.abc import Callable
 from math import prod
 
+from smemlint.fix.text.brackets import outside, split
 from smemlint.fix.text.flat import Factor, Term, local_definition, terms
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.source import Source, parse_range
 from smemlint.records import record
 
-_OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 _WEAK = ("-", "<<", ">>", "&", "|", "^", "?", ":", "<", ">", "<=", ">=", "==", "!=", "&&", "||", ",", "=")
 
 
@@ -116,17 +116,9 @@ def _is_multiple(source: Source, part: tuple[int, int], of: int, value: Callable
 def summands(source: Source, begin: int, end: int) -> list[tuple[int, int]]:
     """The byte ranges of the summands of an index; all of it where it is no plain sum."""
     tokens = parse_range(source, begin, end)
-    marks: list[int] = []
-    depth = 0
-    for n, token in enumerate(tokens):
-        depth += (token.text in _OPEN) - (token.text in _CLOSE)
-        if depth == 0 and token.text in _WEAK:
-            return [(begin, end)]
-        if depth == 0 and token.text == "+" and n:
-            marks.append(n)
-    ends = [*marks, len(tokens)]
-    starts = [0, *(n + 1 for n in marks)]
-    return [(tokens[a].offset, tokens[b - 1].end) for a, b in zip(starts, ends, strict=True) if a < b]
+    if outside(tokens, _WEAK):
+        return [(begin, end)]
+    return [(part[0].offset, part[-1].end) for part in split(tokens, "+") if part]
 
 
 def unit_loops(source: Source, offset: int) -> frozenset[str]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from smemlint.fix.model import Refusal
+from smemlint.fix.text.brackets import arguments, around, position_in
 from smemlint.fix.text.declared import Declared
 from smemlint.fix.text.source import Source, Subscript, Use
 from smemlint.records import record
 
-_CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 _DEEP = 4
 """Functions through which an array is followed."""
 
@@ -100,22 +100,12 @@ def argument_of(source: Source, use: Use) -> Argument | None:
     i = source.index_at(use.offset)
     if code[i - 1].text not in ("(", ",") or code[source.index_at(use.end)].text not in (",", ")"):
         return None
-    position, depth, j = 0, 0, i - 1
-    while j > 0:
-        text = code[j].text
-        if text in (")", "]", "}"):
-            depth += 1
-        elif text in ("(", "[", "{"):
-            if depth == 0:
-                break
-            depth -= 1
-        elif text == ";":
-            return None
-        elif text == "," and depth == 0:
-            position += 1
-        j -= 1
-    called = callee(source, j)
-    return None if called is None else Argument(called[0], position, called[1], len(use.subscripts))
+    opening = next(around(code, i, ";"), None)
+    called = None if opening is None else callee(source, opening)
+    if opening is None or called is None:
+        return None
+    position = position_in(arguments(source, opening)[0], i)
+    return Argument(called[0], position, called[1], len(use.subscripts))
 
 
 def callee(source: Source, opening: int) -> tuple[str, bool] | None:
@@ -150,22 +140,6 @@ def calls(source: Source, name: str) -> Iterator[tuple[int, bool]]:
         before = code[i - 1]
         declares = (before.kind == "name" and before.text != "return") or before.text in ("*", "&", ">")
         yield (j if code[j].text == "(" else -1), declares
-
-
-def arguments(source: Source, opening: int) -> tuple[list[tuple[int, int]], int]:
-    """Token ranges of what stands between the commas of a bracket, and the index of its end."""
-    code = source.code
-    parts: list[tuple[int, int]] = []
-    depth, start = 0, opening + 1
-    for j in range(opening, len(code)):
-        text = code[j].text
-        depth += (text in ("(", "[", "{")) - (text in (")", "]", "}"))
-        if depth == 0 or (depth == 1 and text == ","):
-            parts.append((start, j))
-            start = j + 1
-        if depth == 0:
-            return parts, j
-    return parts, len(code) - 1
 
 
 def _others(source: Source, argument: Argument, name: str, scope: tuple[int, int]) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from smemlint.fix.text.brackets import bare, outside, split
 from smemlint.fix.text.source import Source, Token
 from smemlint.records import record
 
@@ -69,12 +70,6 @@ def _whole_uses(source: Source, name: str, first: int, last: int) -> Iterator[in
             yield i
 
 
-def _statement_start(source: Source, index: int) -> int:
-    while index and source.code[index - 1].text not in (";", "{", "}"):
-        index -= 1
-    return index
-
-
 def _statement_end(source: Source, index: int) -> int:
     while index < len(source.code) and source.code[index].text != ";":
         index += 1
@@ -83,10 +78,7 @@ def _statement_end(source: Source, index: int) -> int:
 
 def _pointer(source: Source, index: int, base: str, of: str) -> Pointer | None:
     """The pointer that is declared where a base stands, None when it is not one of those that are read."""
-    start = _statement_start(source, index)
-    end = _statement_end(source, index)
-    tokens = source.code[start:end]
-    pieces = _split(tokens, ",")
+    pieces = split(source.code[source.statement(index)[0] : _statement_end(source, index)], ",")
     here = source.code[index].offset
     at = next((n for n, p in enumerate(pieces) if p and p[0].offset <= here <= p[-1].offset), None)
     if at is None:
@@ -129,7 +121,7 @@ def _declared_before(source: Source, index: int) -> str | None:
         i -= 1
     if scope is None or source.scope_of(i) != scope or code[i + 1].text not in (",", ";"):
         return None
-    first = [t for t in code[_statement_start(source, i) : i] if t.text not in _QUALIFIERS]
+    first = [t for t in code[source.statement(i)[0] : i] if t.text not in _QUALIFIERS]
     stars = [n for n, t in enumerate(first) if t.text == "*"]
     if not stars or first[-1].text != "*" or first[-2].text in ("*", "="):
         return None
@@ -161,10 +153,10 @@ def _steps(
 
     want: the type that it must point to in the end.
     """
-    tokens = _bare(tokens)
+    tokens = bare(tokens)
     found: tuple[tuple[Step, ...], str] | None
-    summands = _split(tokens, "+")
-    if any(not s for s in summands) or _outside(tokens, ("-", "?", ",", "<<", ">>", "&&", "||", "=")):
+    summands = split(tokens, "+")
+    if any(not s for s in summands) or outside(tokens, ("-", "?", ",", "<<", ">>", "&&", "||", "=")):
         return None
     if len(summands) > 1:
         holding = [n for n, s in enumerate(summands) if any(t.text == base for t in s)]
@@ -207,36 +199,3 @@ def _unary(tokens: Sequence[Token], base: str, of: str) -> tuple[tuple[Step, ...
 def _pointee(tokens: Sequence[Token]) -> str | None:
     kept = [t for t in tokens if t.text not in _QUALIFIERS]
     return _spelled(kept[:-1]) if len(kept) > 1 and kept[-1].text == "*" else None
-
-
-def _bare(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Without parentheses around all of it."""
-    while len(tokens) > 2 and tokens[0].text == "(" and tokens[-1].text == ")":
-        depth = 0
-        for i, token in enumerate(tokens):
-            depth += (token.text == "(") - (token.text == ")")
-            if depth == 0 and i < len(tokens) - 1:
-                return tokens
-        tokens = tokens[1:-1]
-    return tokens
-
-
-def _split(tokens: Sequence[Token], mark: str) -> list[list[Token]]:
-    parts: list[list[Token]] = [[]]
-    depth = 0
-    for token in tokens:
-        depth += (token.text in "([{") - (token.text in ")]}")
-        if token.text == mark and depth == 0:
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return parts
-
-
-def _outside(tokens: Sequence[Token], marks: Sequence[str]) -> bool:
-    depth = 0
-    for token in tokens:
-        depth += (token.text in "([{") - (token.text in ")]}")
-        if depth == 0 and token.text in marks:
-            return True
-    return False

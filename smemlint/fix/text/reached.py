@@ -11,17 +11,26 @@ from collections.abc import Container, Sequence
 
 from smemlint.evaluate.model import Site
 from smemlint.fix.model import Refusal
+from smemlint.fix.text.brackets import (
+    arguments,
+    around,
+    bare,
+    end_of,
+    opening_bracket,
+    outside,
+    position_in,
+    split,
+)
 from smemlint.fix.text.declared import Declared
 from smemlint.fix.text.flat import Term, terms
 from smemlint.fix.text.macros import expanded, is_name_of, macros, spelled
-from smemlint.fix.text.passed import arguments, callee, calls
+from smemlint.fix.text.passed import callee, calls
 from smemlint.fix.text.source import Source, Token, parse_range
 from smemlint.records import record
 
 _QUALIFIERS = frozenset(("const", "volatile", "__restrict__", "__restrict", "restrict", "static"))
 _WEAK = ("<<", ">>", "&", "|", "^", "?", ":", "<", ">", "<=", ">=", "==", "!=", "&&", "||", ",", "=")
 _CASTS = ("reinterpret_cast", "static_cast")
-_OPEN, _CLOSE = ("(", "[", "{"), (")", "]", "}")
 _BY_ADDRESS = ("ldmatrix", "stmatrix", "cp.async")
 """Operations that are given an address: where it is computed stands elsewhere in the text."""
 _COMPARED = ("==", "!=", "<=", ">=")
@@ -131,14 +140,14 @@ def _pointer(
     source: Source, tokens: Sequence[Token], deep: int = 0
 ) -> tuple[str, tuple[Summand, ...], str] | None:
     """Root, summands and the type that a pointer expression points to; None for anything else."""
-    tokens = _bare(tokens)
+    tokens = bare(tokens)
     if not tokens:
         return None
     if any(t.text in ("++", "--", "&&") for t in tokens):
         return None
-    parts = _split(tokens)
+    parts = split(tokens, "+")
     if len(parts) > 1:
-        if not all(parts) or _outside(tokens, (w for w in _WEAK if w != "&")):
+        if not all(parts) or outside(tokens, [w for w in _WEAK if w != "&"]):
             return None
         first = _pointer(source, parts[0], deep)
         if first is None:
@@ -165,7 +174,12 @@ def _alone(source: Source, tokens: Sequence[Token], deep: int) -> tuple[str, tup
         to, rest = _pointee(tokens[1:close]), tokens[close + 1 :]
     elif tokens[0].text == "&":
         return _element(source, expanded(macros(source), tokens[1:], deep) or tokens[1:], deep)
-    elif tokens[0].kind == "name" and tokens[-1].text == "]" and _opening(tokens) == 1 and len(tokens) > 3:
+    elif (
+        tokens[0].kind == "name"
+        and tokens[-1].text == "]"
+        and opening_bracket(tokens) == 1
+        and len(tokens) > 3
+    ):
         row = Summand(spelled(source, tokens[2:-1]), ROW, tokens[2].offset, tokens[-2].end)
         return tokens[0].text, (row,), ""
     else:
@@ -182,26 +196,26 @@ def _element(
     """The same of the address of an element that is written `p[i]`."""
     if not tokens or tokens[-1].text != "]":
         return None
-    opening = _opening(tokens)
-    inner = _pointer(source, tokens[:opening], deep)
-    if inner is None or opening + 1 >= len(tokens) - 1:
+    bracket = opening_bracket(tokens)
+    inner = _pointer(source, tokens[:bracket], deep)
+    if inner is None or bracket + 1 >= len(tokens) - 1:
         return None
     root, summands, cast = inner
-    return root, (*summands, _summand(source, tokens[opening + 1 : -1], cast)), cast
+    return root, (*summands, _summand(source, tokens[bracket + 1 : -1], cast)), cast
 
 
 def _summand(source: Source, tokens: Sequence[Token], unit: str) -> Summand:
-    tokens = _bare(tokens)
+    tokens = bare(tokens)
     text = spelled(source, tokens)
-    whole = f"({text})" if _outside(tokens, _WEAK) else text
+    whole = f"({text})" if outside(tokens, _WEAK) else text
     return Summand(whole, unit, tokens[0].offset, tokens[-1].end)
 
 
 def parts_of(source: Source, summand: Summand) -> list[Summand]:
     """A summand in its own summands, where it is a sum that stands in the text as such."""
     tokens = parse_range(source, summand.begin, summand.end)
-    parts = _split(tokens)
-    if not all(parts) or _outside(tokens, _WEAK) or spelled(source, tokens) != summand.text:
+    parts = split(tokens, "+")
+    if not all(parts) or outside(tokens, _WEAK) or spelled(source, tokens) != summand.text:
         return [summand]
     return [_summand(source, part, summand.unit) for part in parts]
 
@@ -212,54 +226,6 @@ def _pointee(tokens: Sequence[Token]) -> str:
     if len(kept) < 2 or kept[-1].text != "*" or any(t.kind != "name" and t.text != "::" for t in kept[:-1]):
         return ""
     return " ".join(t.text for t in kept[:-1]).replace(" :: ", "::")
-
-
-def _bare(tokens: Sequence[Token]) -> Sequence[Token]:
-    """Without parentheses around all of it."""
-    while len(tokens) > 2 and tokens[0].text == "(":
-        depth = 0
-        closed = len(tokens)
-        for n, token in enumerate(tokens):
-            depth += (token.text in _OPEN) - (token.text in _CLOSE)
-            if depth == 0:
-                closed = n
-                break
-        if closed != len(tokens) - 1:
-            break
-        tokens = tokens[1:-1]
-    return tokens
-
-
-def _split(tokens: Sequence[Token], mark: str = "+") -> list[Sequence[Token]]:
-    parts: list[Sequence[Token]] = []
-    depth = start = 0
-    for n, token in enumerate(tokens):
-        depth += (token.text in _OPEN) - (token.text in _CLOSE)
-        if token.text == mark and depth == 0:
-            parts.append(tokens[start:n])
-            start = n + 1
-    return [*parts, tokens[start:]]
-
-
-def _outside(tokens: Sequence[Token], marks: object) -> bool:
-    """Whether one of the marks stands outside all brackets."""
-    wanted = set(marks)  # type: ignore[call-overload]
-    depth = 0
-    for token in tokens:
-        depth += (token.text in _OPEN) - (token.text in _CLOSE)
-        if depth == 0 and token.text in wanted:
-            return True
-    return False
-
-
-def _opening(tokens: Sequence[Token]) -> int:
-    """The bracket that the last token closes."""
-    depth = 0
-    for n in range(len(tokens) - 1, -1, -1):
-        depth += (tokens[n].text in _CLOSE) - (tokens[n].text in _OPEN)
-        if depth == 0:
-            return n
-    return 0
 
 
 def rooms(at: Declared, type_: str, accesses: Sequence[tuple[int, int]]) -> Rooms | Refusal:
@@ -338,16 +304,16 @@ def _use(
     refused = Refusal(
         "passed-on", f"`{token.text}` is used as a pointer on line {source.line_of(token.offset)}"
     )
-    opening = _call_around(source, index, room.first)
-    if opening is None:
+    call = _call_around(source, index)
+    if call is None:
         return refused
-    parts, _ = arguments(source, opening)
-    position = next((n for n, (a, b) in enumerate(parts) if a <= index < b), 0)
+    parts, _ = arguments(source, call)
+    position = position_in(parts, index)
     value = _pointer(source, source.code[slice(*parts[position])])
     if value is None or value[0] not in room.roots:
         return refused
-    called = callee(source, opening)
-    operand = source.code[opening - 1].kind == "string"
+    called = callee(source, call)
+    operand = source.code[call - 1].kind == "string"
     if operand or (called is not None and called[0] in _ADDRESS and position == 0):
         first, last = parts[position]
         addresses[source.code[first].offset, source.code[last - 1].end] = None
@@ -369,22 +335,15 @@ def _use(
     return None
 
 
-def _call_around(source: Source, index: int, first: int) -> int | None:
+def _call_around(source: Source, index: int) -> int | None:
     """The `(` of the innermost call, or operand of `asm`, around a token; casts and macros are left out."""
-    depth = 0
-    for j in range(index - 1, first - 1, -1):
-        text = source.code[j].text
-        if text in (";", "{", "}"):
-            return None
-        depth += (text in _CLOSE) - (text in _OPEN)
-        if depth < 0:
-            depth = 0
-            before = source.code[j - 1]
-            called = callee(source, j) or ("", False)
-            within = (before.text == ">" and called[0] in _CASTS) or before.text in macros(source)
-            called_so = before.kind in ("name", "string") or before.text == ">"
-            if text == "(" and called_so and not within:
-                return j
+    for j in around(source.code, index):
+        before = source.code[j - 1]
+        called = callee(source, j) or ("", False)
+        within = (before.text == ">" and called[0] in _CASTS) or before.text in macros(source)
+        called_so = before.kind in ("name", "string") or before.text == ">"
+        if source.code[j].text == "(" and called_so and not within:
+            return j
     return None
 
 
@@ -491,12 +450,8 @@ def _sets(at: Declared, room: Room, index: int, ways: dict[tuple[int, int], None
     of the name at a token. ways: takes what is added there."""
     source, known = at.source, room.roots
     code = source.code
-    first = last = index
-    while code[first - 1].text not in (";", "{", "}"):
-        first -= 1
-    while code[last].text not in (";", "{", "}", ""):
-        last += 1
-    pieces = _split(code[first:last], ",")
+    first, last = source.statement(index)
+    pieces = split(code[first:last], ",")
     here = code[index].offset
     piece = next((p for p in pieces if p and p[0].offset <= here <= p[-1].offset), None)
     if piece is None or code[last].text != ";":
@@ -553,7 +508,7 @@ def _declared_type(source: Source, name: str, before: int) -> str | None:
             first = i
             while code[first - 1].text not in (";", "{", "}", "("):
                 first -= 1
-            return _type_of(source, *_declarator(_split(code[first : i + 1], ",")))
+            return _type_of(source, *_declarator(split(code[first : i + 1], ",")))
     return None
 
 
@@ -574,10 +529,7 @@ def by_lane(source: Source, text: str, scope: tuple[int, int], given: frozenset[
     set_to: dict[str, list[str]] = {}
     for i in range(*function):
         if code[i].kind == "name" and code[i + 1].text.endswith("=") and code[i + 1].text not in _COMPARED:
-            end, depth = i + 2, 0
-            while end < function[1] and depth >= 0 and (depth or code[end].text not in (";", ",")):
-                depth += (code[end].text in _OPEN) - (code[end].text in _CLOSE)
-                end += 1
+            end = end_of(code, i + 2, function[1], ";", ",")
             set_to.setdefault(code[i].text, []).extend(t.text for t in code[i + 2 : end])
     seen: set[str] = set()
     names = set(re.findall(r"(?<![\w.])[A-Za-z_]\w*", text))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from smemlint.fix.text.brackets import argument_texts, parenthesis_around
 from smemlint.fix.text.flat import local_definition
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.source import Source, Token
@@ -128,12 +129,9 @@ def _by_reference(source: Source, index: int) -> bool:
     """Whether an argument goes to a function of the file with a parameter that is a reference to no constant,
     or to one that nobody knows."""
     code = source.code
-    i, depth = index - 1, 0
-    while i > 0 and not (depth == 0 and code[i].text == "("):
-        if code[i].text in ";{}":
-            return False
-        depth += (code[i].text == ")") - (code[i].text == "(")
-        i -= 1
+    i = parenthesis_around(code, index)
+    if i is None:
+        return False
     called = code[i - 1]
     if called.kind != "name" or _BY_VALUE.match(called.text) or code[i - 2].text == "dim3":
         return False
@@ -214,14 +212,14 @@ def block_at(source: Source, arguments: Sequence[Sequence[Token]]) -> dict[str, 
             and source.code[i + 1].text in ("(", "{")
         ]
         if len(made) == 1 and not _is_changed(source, text, function, made[0]):
-            parts = _arguments(source, made[0] + 1)
+            parts = argument_texts(source, made[0] + 1)
             names = {n for p in parts for n in re.findall(r"[A-Za-z_]\w*", p)}
             if any(_assigned(source, n, made[0], index) for n in names):
                 parts = None
         if parts is None and made:
             return {f"blockDim.{axis}": f"{text}.{axis}" for axis in _AXES}
     elif given[0].text == "dim3" and len(given) > 2 and given[1].text in ("(", "{"):
-        parts = _arguments(source, source.index_at(given[1].offset))
+        parts = argument_texts(source, source.index_at(given[1].offset))
     if parts is None:
         parts = [text]
     parts = [*parts, "1", "1", "1"][:3]
@@ -236,19 +234,6 @@ def _assigned(source: Source, name: str, first: int, last: int) -> bool:
              or code[i - 1].text in ("&", "++", "--", ">>"))
         for i in range(first, last)
     )  # fmt: skip
-
-
-def _arguments(source: Source, opening: int) -> list[str]:
-    close = source.partner(opening)
-    parts: list[list[Token]] = [[]]
-    depth = 0
-    for token in source.code[opening + 1 : close or opening + 1]:
-        depth += (token.text in "([{") - (token.text in ")]}")
-        if depth == 0 and token.text == ",":
-            parts.append([])
-        else:
-            parts[-1].append(token)
-    return [source.text[p[0].offset : p[-1].end] for p in parts if p]
 
 
 def open_names(source: Source, texts: Iterable[str], index: int) -> bool:

@@ -349,6 +349,16 @@ class Source:
             all_index -= 1
         return self.line_start(first) if not self.text[self.line_start(first) : first].strip() else first
 
+    def statement(self, index: int) -> tuple[int, int]:
+        """The tokens of `code` [first, last) between what ends a statement or a block before a token and the
+        next such behind it; a `for` has several."""
+        first = last = index
+        while first > 0 and self.code[first - 1].text not in (";", "{", "}"):
+            first -= 1
+        while last < len(self.code) - 1 and self.code[last].text not in (";", "{", "}"):
+            last += 1
+        return first, last
+
     def statement_start(self, index: int) -> int:
         """Offset of the first token of the statement that a token of `code` stands in."""
         i = index

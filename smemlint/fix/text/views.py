@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from smemlint.fix.text.brackets import end_of
 from smemlint.fix.text.source import Source, Token, Use
 from smemlint.records import record
 
@@ -19,7 +20,7 @@ SIZES = {
     "float4": 16, "int4": 16, "uint4": 16, "double2": 16,
 }  # fmt: skip
 """Bytes of types by their spelling."""
-_ENDS = (")", "]", ";", ",", "}", "=", "?", ":")
+_ENDS = (";", ",", "=", "?", ":")
 
 
 @record(frozen=True, slots=True)
@@ -62,10 +63,7 @@ def view_of(source: Source, use: Use) -> View | None:
     opening = code[last]
     if opening.text not in ("+", "["):
         return None
-    depth, i = 0, last + 1
-    while i < len(code) - 2 and (depth or code[i].text not in _ENDS):
-        depth += (code[i].text in ("(", "[", "{")) - (code[i].text in (")", "]", "}"))
-        i += 1
+    i = end_of(code, last + 1, len(code) - 2, *_ENDS)
     if i == last + 1:
         return None
     begin, end = code[last + 1].offset, code[i - 1].end
