@@ -10,6 +10,7 @@ import pytest
 
 from smemlint.api import Job
 from smemlint.fix.proof import proving
+from smemlint.frontend import Known
 from smemlint.running import pipeline, proofs
 from smemlint.running.schedule import FixWork
 from smemlint.score.model import KernelAnalysis
@@ -142,7 +143,7 @@ def test_a_file_analysed_with_another_text_takes_its_steps_from_the_fixes(tmp_pa
     path = tmp_path / "a.cu"
     path.write_text(KERNEL % "")
     work = FixWork(float("inf"))
-    whole, left = pipeline._from_nothing(Job(str(path)), work), work.left
+    whole, left = pipeline._from_nothing(Job(str(path)), work, 0, Known()), work.left
     found = whole(path.read_bytes())
     assert found and left - work.left == sum(a.work for a in found) > 0
     work.take(work.left)
