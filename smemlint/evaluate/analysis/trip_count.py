@@ -45,6 +45,23 @@ def countable(s: Loop) -> bool:
 
 
 @by_identity
+@by_identity
+def _loops_in(s: Loop) -> tuple[Loop, ...]:
+    """Loops within the body of a loop whose counters go in steps of a sum."""
+    return tuple(n for n in walk(s.body) if isinstance(n, Loop) and _adds(n))
+
+
+def _adds(s: Loop) -> bool:
+    return s.step is not None and not any(
+        isinstance(n, Assign) and n.op in ("*=", "/=", "<<=", ">>=", "=") for n in walk(s.step)
+    )
+
+
+def bounds_a_loop(s: Loop, counter: str) -> bool:
+    """Whether a loop's counter stands in the head of a loop within it: `for (j = 0; j < i; j++)`."""
+    return any(counter in names_in(inner.condition) | names_in(inner.init) for inner in _loops_in(s))
+
+
 def other_ends(s: Loop) -> tuple[Expr, ...]:
     """What breaks hold the loop's counter against, of what the loop leaves alone (`if (w > n) break;`): where
     one is not a constant nvcc does not know how often the loop runs."""

@@ -23,6 +23,8 @@ _COPIES_EARLY = 32
 _FULL_LATE = 280
 """The same again for machine code."""
 _PART_LATE = 195
+_TRIANGLE = 3
+"""Up to this many rounds a loop disappears though its counter bounds a loop within it."""
 _COPIES_LATE = 4
 """Fewer copies than this are not worth it late."""
 
@@ -49,6 +51,7 @@ def straight_lines(
     *,
     known: bool = True,
     guards: int = 0,
+    triangle: bool = False,
 ) -> Lines:
     """The straight lines of one loop.
 
@@ -59,7 +62,8 @@ def straight_lines(
     special-function unit, or divisions, stand in it: machine code does not copy parts of it. pragma: None
     without one, 0 for `#pragma unroll`, N for `#pragma unroll N`.
     guards: how often an `if` of the body is decided at run time, as written; the machine-code compiler copies
-    straight lines only.
+    straight lines only. triangle: its counter bounds a loop within it, of which the first iteration does
+    not tell the size.
     """
     known = known and trip is not None
     early = 4 * (accesses + guards) + operations + 1
@@ -68,6 +72,8 @@ def straight_lines(
         return _by_pragma(trip, pragma, known)
     if trip is None or not known:
         return _unknown(trip, early, late, special)
+    if triangle and trip > _TRIANGLE:
+        return Lines((1,) * trip, 1)
     if early * trip <= _FULL_EARLY:
         return _gone(trip)
     copies = _copies_early(early, trip)

@@ -6,6 +6,7 @@ from itertools import accumulate
 from math import prod
 from typing import TypeAlias
 
+from smemlint.evaluate.analysis.trip_count import bounds_a_loop
 from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
 from smemlint.evaluate.control_flow.host_loops import repeated, repeating
 from smemlint.evaluate.control_flow.join_points import meet, sure
@@ -156,7 +157,10 @@ def _go_round(m: Machine, s: Loop) -> None:
             body = *done[:2], m.code_size.special > before.special
             own = m.code.guards(m.frame.function, s) if trip is not None and not m.host else 0
             guards = done[2] + own
-            lines = straight_lines(trip, *body, pragma, known=trip is not None, guards=guards)
+            triangle = counter is not None and bounds_a_loop(s, counter)
+            lines = straight_lines(
+                trip, *body, pragma, known=trip is not None, guards=guards, triangle=triangle
+            )
             gone = trip is not None and len(lines.lines) <= 1
             ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))
             if not gone:
@@ -273,7 +277,9 @@ def _line_up(
     """Put the iterations of a loop that stays into straight lines. body: its accesses and operations."""
     known = trip is not None
     trips = trip if trip is not None else len(visits.starts)
-    lines = straight_lines(trips, *body, pragma, known=known, guards=guards)
+    counter = counter_of(s)
+    triangle = counter is not None and bounds_a_loop(s, counter)
+    lines = straight_lines(trips, *body, pragma, known=known, guards=guards, triangle=triangle)
     if not known:
         line_up(m, lines.lines, visits.starts, visits.ended)
     early, _ = run_time_copies(*body, pragma)

@@ -139,3 +139,19 @@ def test_a_counter_from_outside_of_an_if_begins_as_it_is_set_there(before: str, 
     (kernel,) = module.kernels()
     stores = [t for t in evaluate(module, kernel, Launch((32, 1, 1))).traces if t.site.op == "store"]
     assert {t.joined for t in stores} == {16}
+
+
+@pytest.mark.parametrize("declared", ["for (int i = 1; i < 16; i++)", "int i; for (i = 1; i < 16; i++)"])
+def test_a_loop_whose_counter_bounds_a_loop_within_it_stays(declared: str) -> None:
+    """nvcc 13 keeps the outer loop from four rounds on: every store of the inner one runs (120, not 15)."""
+    text = f"""__global__ void k(float *out) {{
+        __shared__ float s[1024];
+        int t = threadIdx.x;
+        s[t] = out[t]; __syncthreads();
+        {declared} for (int j = 0; j < i; j++) s[i * 32 + t] -= s[j * 32 + t] * out[j];
+    }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    traces = evaluate(module, kernel, Launch((32, 1, 1))).traces
+    stores = [t for t in traces if t.site.op == "store" and t.site.place.line == 5]
+    assert sum(int(t.weights.sum()) for t in stores) == 120
