@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 import struct
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
@@ -11,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, Other, Value
 from smemlint.evaluate.values.widths import is_long_unsigned, range_of
 from smemlint.ir import Scalar
@@ -19,14 +19,6 @@ from smemlint.ir.types import BOOL, DOUBLE, FLOAT
 Floats: TypeAlias = "float | NDArray[np.float64]"
 
 _SINGLE = struct.Struct("f")
-_COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
-}
 _OF_LIBRARY: dict[str, Callable[..., float]] = {
     **{n: getattr(math, n) for n in ("pow", "exp", "log", "log10", "fmod", "hypot", "sin", "cos", "tan")},
     "exp2": lambda x: math.pow(2.0, x),
@@ -110,7 +102,7 @@ def compared(op: str, a: Value, b: Value) -> Int | None:
     x, y = _number(a, t), _number(b, t)
     if x is None or y is None:
         return None
-    return Int(int(bool(_COMPARISONS[op](x, y))), BOOL)
+    return Int(int(bool(COMPARISONS[op](x, y))), BOOL)
 
 
 def on_host(name: str, values: Sequence[Value]) -> Other | None:
