@@ -295,6 +295,7 @@ def _summary(
         reasons=dict(reasons.most_common()),
         unseen_reasons=causes(u.code for u in unseen),
         partial_reasons=causes(partial.values()),
+        missing_headers=causes(name for r in reports for name in r.missing_headers),
         rules=dict(sorted(Counter(d.code for d in diagnostics).items())),
     )
 

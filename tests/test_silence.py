@@ -66,6 +66,20 @@ def test_unseen_kernels_gate_where_that_is_asked_for(here: Path, capsys: Capture
     assert run(capsys, "k.cu", "--fail-on-unseen", "--ignore", "SMEM907")[0] == 0
 
 
+def test_headers_that_are_not_there_are_named_in_the_last_line(here: Path, capsys: Capture) -> None:
+    lacking = (
+        '#include "kernels.cuh"\n#include <lib/launch.h>\n#include <vector>\n#include <cuda_runtime.h>\n'
+    )
+    (here / "a.cu").write_text(lacking + "int main() { run_all(3); }\n", encoding="utf-8")
+    (here / "b.cu").write_text('#include "kernels.cuh"\nint more() { return 3; }\n', encoding="utf-8")
+    status, out, _ = run(capsys, "a.cu", "b.cu")
+    assert status == 0 and "2 headers not read (kernels.cuh, lib/launch.h)" in out
+    _, out, _ = run(capsys, "a.cu", "b.cu", "--output-format", "json")
+    assert json.loads(out)["summary"]["missing_headers"] == {"kernels.cuh": 2, "lib/launch.h": 1}
+    (here / "kernels.cuh").write_text("inline void run_all(int) {}\n", encoding="utf-8")
+    assert "1 header not read (lib/launch.h)" in run(capsys, "a.cu", "b.cu")[1]
+
+
 def test_storage_of_a_library_is_named_as_the_reason(here: Path, capsys: Capture) -> None:
     (here / "k.cu").write_text(LIBRARY, encoding="utf-8")
     _, out, _ = run(capsys, "k.cu", "--output-format", "json")
@@ -84,7 +98,7 @@ def test_macros_and_classes_that_are_named_after_shared_memory_and_not_read_are_
     text = kernel + "void go(float *p) { k<<<1, 32>>>(p); }\n"
     (here / "k.cu").write_text(text, encoding="utf-8")
     _, out, _ = run(capsys, "k.cu")
-    assert out.endswith("1 kernel not analysed (1 no access found)\n")
+    assert out.endswith("1 kernel not analysed (1 no access found)\n1 header not read (lib.h)\n")
 
 
 def test_a_kernel_without_shared_memory_is_clean(here: Path, capsys: Capture) -> None:

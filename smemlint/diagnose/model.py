@@ -240,7 +240,7 @@ class FileReport:
     """All that the analysis of one file gave.
 
     lost: kernels that did not reach the syntax tree. skipped: why the file was passed over, though a folder
-    holds it.
+    holds it. missing_headers: headers that it or a file of its own includes, and that were not found.
     """
 
     path: str
@@ -250,6 +250,7 @@ class FileReport:
     suggestions: tuple[Suggestion, ...] = ()
     lost: tuple[Unseen, ...] = ()
     skipped: str = ""
+    missing_headers: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     seconds: float = 0.0
     exhibits: tuple[Exhibit, ...] = ()
@@ -385,7 +386,8 @@ class Summary:
     with another one. resolved: access sites with one number; ranges: those with a lowest and a highest one;
     unresolved: those without any, by reason in `reasons`. skipped: files that were passed
     over. unseen: kernels of which no access was seen; partial: those of which a part was not analysed; both
-    by reason as well.
+    by reason as well. missing_headers: headers that were not found, or are too large, with
+    the number of files that lack them, those that most files lack first.
     """
 
     files: int = 0
@@ -407,6 +409,7 @@ class Summary:
     reasons: Mapping[str, int] = field(default_factory=dict)
     unseen_reasons: Mapping[str, int] = field(default_factory=dict)
     partial_reasons: Mapping[str, int] = field(default_factory=dict)
+    missing_headers: Mapping[str, int] = field(default_factory=dict)
     rules: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -195,7 +195,9 @@ def _healed(
         if not told:
             break
     files = (main, *(path for path in dict.fromkeys(_included(tu)) if path != main and not is_virtual(path)))
-    missing = tuple(dict.fromkeys(p.name for p in problems if p.kind == "include"))
+    missing = tuple(
+        dict.fromkeys(p.name for p in problems if p.kind == "include" and not is_answered(p.name))
+    )
     unit = Unit(
         tu,
         source,

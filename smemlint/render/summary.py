@@ -58,6 +58,10 @@ def _parts(summary: Summary) -> list[str]:
         parts.append(f"{count(summary.unseen, 'kernel')} not analysed{_why(summary.unseen_reasons)}")
     if summary.partial:
         parts.append(f"{count(summary.partial, 'kernel')} analysed in part{_why(summary.partial_reasons)}")
+    if summary.missing_headers:
+        names = list(summary.missing_headers)
+        more = [f"{len(names) - _SHOWN} more"] if len(names) > _SHOWN else []
+        parts.append(f"{count(len(names), 'header')} not read ({', '.join(names[:_SHOWN] + more)})")
     if summary.withheld.suppressed:
         parts.append(f"{summary.withheld.suppressed} suppressed")
     if summary.withheld.accepted:
@@ -101,5 +105,7 @@ def statistics(summary: Summary) -> str:
         lines.append(f"{number:6}  kernels not analysed: {reason}")
     for reason, number in summary.partial_reasons.items():
         lines.append(f"{number:6}  kernels analysed in part: {reason}")
+    for name, number in summary.missing_headers.items():
+        lines.append(f"{number:6}  headers not read: {name}")
     lines.append(f"{summary.kernels:6}  kernels")
     return "\n".join(lines) + "\n"

@@ -66,6 +66,9 @@ def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: flo
         problems=(*found.problems, *failed),
         suggestions=tuple(renamed(s, shown) for s in found.suggestions.values()),
         lost=_lost(found.source.path, found.modules, found.analyses, shown),
+        missing_headers=tuple(
+            dict.fromkeys(name for module in found.modules for name in module.missing_includes)
+        ),
         files=tuple(dict.fromkeys(shown(f) for module in found.modules for f in module.files)),
         seconds=clock.now() - began,
     )

@@ -45,7 +45,8 @@ _ANSWERED_FOLDERS = (
 _ANSWERED_STEMS = """
     assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdarg
     stdbool stddef stdint stdio stdlib string strings time unistd wchar wctype malloc memory pthread
-    omp mpi getopt dirent fcntl x86intrin immintrin windows cuda cuda_runtime cuda_runtime_api
+    omp mpi getopt dirent fcntl x86intrin immintrin
+    alloca libgen execinfo cxxabi uchar dlfcn windows cuda cuda_runtime cuda_runtime_api
     cuda_fp16 cuda_bf16 cuda_fp8 cuda_fp6 cuda_fp4 cuda_pipeline cuda_pipeline_primitives
     cuda_awbarrier cuda_device_runtime_api cuda_profiler_api cuda_texture_types cooperative_groups
     curand curand_kernel curand_mtgp32_kernel cufft cufftXt cublas cublas_v2 cublasLt cusparse
