@@ -13,11 +13,17 @@ from dataclasses import field
 from smemlint.patterns import pattern
 from smemlint.records import record
 
-_WORD = pattern(r"[A-Za-z_]\w*")
+_PART = pattern(
+    r"""(?:u8|[uUL])?(?:R"(?P<raw>[^()\s\\]{0,16})\(.*?\)(?P=raw)"|"(?:[^"\\\n]|\\.)*")|'(?:[^'\\]|\\.)'
+    |(?P<text>(?<!\#)\#\s*(?P<named>[A-Za-z_]\w*))|(?P<word>[A-Za-z_]\w*)""",
+    re.VERBOSE | re.DOTALL,
+)
+"""A literal, in which no macro is replaced, `#x`, which makes one, or a word."""
 DEFINE = pattern(
     r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^)]*)\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
 )
 """A definition of a macro: its name, what stands in round brackets, the parameters, the body."""
+_MARK = pattern(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.)'|[()\[\]{}<>,]""")
 ANGLES = "([{<", ")]}>"
 """The brackets of types."""
 _DEPTH = 8
@@ -67,10 +73,24 @@ def uses_below(text: str, macros: Mapping[str, Macro]) -> Uses:
     return found
 
 
-def put_in(body: str, given: Mapping[str, str]) -> str:
-    """The body with its parameters replaced, `##` joined."""
-    text = _WORD.sub(lambda m: given.get(m.group(), m.group()), body)
-    return re.sub(r"\s*##\s*", "", text)
+def put_in(body: str, given: Mapping[str, str], replaced: Mapping[str, str] | None = None) -> str:
+    """The body with its parameters replaced, `#x` made a string, `##` joined. replaced: the same with macros
+    replaced, for parameters that stand beside neither."""
+
+    def filled(part: re.Match[str]) -> str:
+        if part["text"] and part["named"] in given:
+            written = " ".join(given[part["named"]].split())
+            return '"' + written.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        beside = body[: part.start()].rstrip()[-2:], body[part.end() :].lstrip()[:2]
+        found = given if replaced is None or "##" in beside else replaced
+        return found.get(part.group(), part.group())
+
+    return re.sub(r"\s*##\s*", "", _PART.sub(filled, body))
+
+
+def _word(text: str, at: int) -> re.Match[str] | None:
+    """The next word from an offset on that stands in no literal."""
+    return next((part for part in _PART.finditer(text, at) if part["word"]), None)
 
 
 def expanded(text: str, macros: Mapping[str, Macro]) -> str:
@@ -81,7 +101,7 @@ def expanded(text: str, macros: Mapping[str, Macro]) -> str:
 def _text_of(text: str, macros: Mapping[str, Macro], left: list[int], depth: int) -> str:
     parts: list[str] = []
     at = 0
-    while depth < _DEPTH and left[0] > 0 and (word := _WORD.search(text, at)) is not None:
+    while depth < _DEPTH and left[0] > 0 and (word := _word(text, at)) is not None:
         parts.append(text[at : word.start()])
         at = word.end()
         macro = macros.get(word.group())
@@ -91,7 +111,8 @@ def _text_of(text: str, macros: Mapping[str, Macro], left: list[int], depth: int
             continue
         body = macro.body
         if call is not None and macro.parameters is not None:
-            body, at = put_in(body, given_to(macro.parameters, call[0])), call[1]
+            given, at = given_to(macro.parameters, call[0]), call[1]
+            body = put_in(body, given, {n: _text_of(v, macros, left, depth + 1) for n, v in given.items()})
         left[0] -= len(body)
         parts.append(_text_of(body, macros, left, depth + 1))
     return "".join((*parts, text[at:]))
@@ -100,13 +121,13 @@ def _text_of(text: str, macros: Mapping[str, Macro], left: list[int], depth: int
 def uses_of(names: Container[str], code: str, macros: Mapping[str, Macro]) -> Iterator[str]:
     """The uses in some code of macros that are of these names, or are given one: `FOR_EACH_TYPE(DECLARE)`."""
     at = 0
-    while (word := _WORD.search(code, at)) is not None:
+    while (word := _word(code, at)) is not None:
         at = word.end()
         macro = macros.get(word.group())
         if macro is None:
             continue
         call = _arguments(code, at) if macro.parameters is not None else None
-        given = _WORD.findall(" ".join(call[0])) if call is not None else ()
+        given = re.findall(r"[A-Za-z_]\w*", " ".join(call[0])) if call is not None else ()
         if word.group() in names or any(name in names for name in given):
             at = call[1] if call is not None else at
             yield code[word.start() : at]
@@ -114,7 +135,7 @@ def uses_of(names: Container[str], code: str, macros: Mapping[str, Macro]) -> It
 
 def _expand(text: str, macros: Mapping[str, Macro], found: Uses, depth: int) -> None:
     at = 0
-    while depth < _DEPTH and (word := _WORD.search(text, at)) is not None:
+    while depth < _DEPTH and (word := _word(text, at)) is not None:
         at = word.end()
         macro = macros.get(word.group())
         if macro is None or sum(map(len, found.given.values())) > _MOST:
@@ -157,11 +178,12 @@ def listed(
     they end."""
     parts: list[str] = []
     depth, begin = 0, at + 1
-    for i in range(at, len(text)):
-        depth += (text[i] in brackets[0]) - (text[i] in brackets[1])
-        if depth == 0 or (depth == 1 and text[i] == ","):
-            parts.append(text[begin:i].strip())
-            begin = i + 1
+    for mark in _MARK.finditer(text, at):
+        sign = mark.group()
+        depth += (sign in brackets[0]) - (sign in brackets[1])
+        if depth == 0 or (depth == 1 and sign == ","):
+            parts.append(text[begin : mark.start()].strip())
+            begin = mark.end()
         if depth == 0:
-            return parts, i + 1
+            return parts, mark.end()
     return None

@@ -8,13 +8,13 @@ from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import is_expression
 from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.text.expansion import expanded
 from smemlint.frontend.text.textual import lex
 from smemlint.ir import Asm, Expr, UnknownExpr
 from smemlint.patterns import pattern
 
 _ESCAPE = pattern(r"\\(n|t|r|\\|\"|'|\r?\n|[0-7]{1,3}|x[\da-fA-F]+)")
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "\n": "", "\r\n": ""}
-_MACRO_DEPTH = 6
 
 
 class AsmLowering:
@@ -68,32 +68,14 @@ class AsmLowering:
                 parts.extend(([], []))
             else:
                 parts[-1].append(token)
-        template = self._joined(self._expand(parts[0], 0))
+        template = self._joined(self._expand(parts[0]))
         outputs = self._operands(parts[1]) if len(parts) > 1 else []
         inputs = self._operands(parts[2]) if len(parts) > 2 else []
         return template, outputs, inputs
 
-    def _expand(self, tokens: list[str], depth: int) -> list[str]:
-        """Object-like macros replaced; a macro with arguments by its body, arguments put in."""
-        result: list[str] = []
-        at = 0
-        macros = self._c.positions.macros()
-        while at < len(tokens):
-            token = tokens[at]
-            macro = macros.get(token)
-            if macro is None or depth > _MACRO_DEPTH:
-                result.append(token)
-                at += 1
-                continue
-            if macro.parameters is None:
-                result.extend(self._expand(lex(macro.body), depth + 1))
-                at += 1
-                continue
-            arguments, at = _arguments(tokens, at + 1)
-            given = dict(zip(macro.parameters, arguments, strict=False))
-            expanded = {name: self._expand(argument, depth + 1) for name, argument in given.items()}
-            result.extend(self._expand(_filled(lex(macro.body), given, expanded), depth + 1))
-        return result
+    def _expand(self, tokens: list[str]) -> list[str]:
+        """Tokens with macros replaced."""
+        return lex(expanded(" ".join(tokens), self._c.positions.macros()))
 
     @staticmethod
     def _joined(tokens: list[str]) -> str:
@@ -103,7 +85,7 @@ class AsmLowering:
         found: list[tuple[str, str]] = []
         depth = 0
         name, constraint = "", ""
-        for token in self._with_constraint_macros(tokens):
+        for token in self._expand(tokens):
             if token in ("(", "[", "{"):
                 depth += 1
             elif token in (")", "]", "}"):
@@ -118,61 +100,6 @@ class AsmLowering:
         if constraint:
             found.append((name, constraint))
         return found
-
-    def _with_constraint_macros(self, tokens: list[str]) -> list[str]:
-        """Macros outside the operands' parentheses may stand for a constraint."""
-        result: list[str] = []
-        depth = 0
-        for token in tokens:
-            depth += {"(": 1, ")": -1}.get(token, 0)
-            if depth == 0 and token in self._c.positions.macros():
-                result.extend(self._expand([token], 0))
-            else:
-                result.append(token)
-        return result
-
-
-def _arguments(tokens: list[str], at: int) -> tuple[list[list[str]], int]:
-    """Arguments of a macro use whose parenthesis stands at an index, and the index after it."""
-    if at >= len(tokens) or tokens[at] != "(":
-        return [], at
-    arguments: list[list[str]] = [[]]
-    depth = 0
-    while at < len(tokens):
-        token = tokens[at]
-        at += 1
-        if token == "(":
-            depth += 1
-            if depth == 1:
-                continue
-        elif token == ")":
-            depth -= 1
-            if depth == 0:
-                break
-        if depth == 1 and token == ",":
-            arguments.append([])
-        else:
-            arguments[-1].append(token)
-    return arguments, at
-
-
-def _filled(
-    body: list[str], given: dict[str, list[str]], expanded: dict[str, list[str]] | None = None
-) -> list[str]:
-    """A macro's body with its arguments, macros in them replaced but for `#x`, which makes a string."""
-    plain = given if expanded is None else expanded
-    result: list[str] = []
-    at = 0
-    while at < len(body):
-        token = body[at]
-        if token == "#" and at + 1 < len(body) and body[at + 1] in given:
-            text = "".join(given[body[at + 1]])
-            result.append('"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"')
-            at += 2
-            continue
-        result.extend(plain.get(token, [token]))
-        at += 1
-    return result
 
 
 def _unquote(token: str) -> str:
