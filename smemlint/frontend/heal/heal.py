@@ -211,8 +211,8 @@ class Healing:
         return False
 
     def in_namespace(self, match: re.Match[str], problem: Problem) -> bool:
-        """A name that a healed or known namespace lacks."""
-        what, name, space = match.group(1), match.group(2), match.group(3)
+        """A name that a healed or known namespace lacks, or the global one."""
+        what, name, space = match.group(1), match.group(2), match.group(3) or ""
         around = self._uses.usage(problem, name)
         entry = self._uses.entry(name, around, problem, wants_type=asks_for_type(what, around))
         if what == "template" and entry.parameters is None:
@@ -221,15 +221,6 @@ class Healing:
         if any("(" in part or "<" in part for part in path) or "anonymous" in space:
             return False
         return self._declare(self._names.scope(path).children, entry)
-
-    def in_global_namespace(self, match: re.Match[str], problem: Problem) -> bool:
-        """The same with `::` in front."""
-        name = match.group(2)
-        return self._top_level(
-            self._uses.entry(
-                name, self._uses.usage(problem, name), problem, wants_type=match.group(1) == "type"
-            )
-        )
 
     def in_type(self, match: re.Match[str], problem: Problem) -> bool:
         """A member that a healed type lacks, asked of the class (clang keeps what is asked of an object)."""
@@ -253,16 +244,6 @@ class Healing:
             return False
         return self._declare(entry.children, member)
 
-    def no_template(self, match: re.Match[str], problem: Problem) -> bool:
-        """A name that is used as a template and is none: a template of types, if its use says nothing
-        else."""
-        name = match.group(1)
-        around = self._uses.usage(problem, name)
-        entry = self._uses.entry(name, around, problem)
-        if entry.parameters is None:
-            entry = Healed(name, TYPE, "t")
-        return self._top_level(entry)
-
     def undeclared_special(self, match: re.Match[str], problem: Problem) -> bool:
         """A specialisation of a template that is declared where this file is included: clang would read it as
         the template itself."""
@@ -285,24 +266,24 @@ class Healing:
             self._take_back(found.group(1))
             self._given_up.add(found.group(1))
             told.add(problem.path)
-            path = tuple(found.group(2).split("::"))
-            for depth in range(len(path)):
-                self._declare(self._names.scope(path[:depth]).children, Healed(path[depth], NAMESPACE))
+            self._namespaces(found.group(2))
         return told
+
+    def _namespaces(self, name: str) -> bool:
+        """Declare `a` and, in it, `b`, for `a::b`."""
+        path = tuple(part for part in name.split("::") if part)
+        spaces = [self._names.scope(path[:depth]).children for depth in range(len(path))]
+        new = [
+            self._declare(space, Healed(part, NAMESPACE)) for space, part in zip(spaces, path, strict=True)
+        ]
+        return any(new)
 
     def expected_namespace(self, match: re.Match[str], problem: Problem) -> bool:
         """`using namespace a::b;` or an alias of it, where it is unknown."""
         text = self._uses.text(problem.path)
         line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
         found = re.search(r"namespace\s+(?:\w+\s*=\s*)?(?:::)?([\w:]+)\s*;", line)
-        if found is None:
-            return False
-        path = tuple(part for part in found.group(1).split("::") if part)
-        changed = False
-        for depth in range(len(path)):
-            scope = self._names.scope(path[:depth])
-            changed |= self._declare(scope.children, Healed(path[depth], NAMESPACE))
-        return changed
+        return found is not None and self._namespaces(found.group(1))
 
     def wrong_argument(self, match: re.Match[str], problem: Problem) -> bool:
         """A template argument is of the other kind than guessed: correct the template, or what the argument
@@ -320,12 +301,22 @@ class Healing:
                     padded = guess.parameters.ljust(number + 1, guess.parameters[-1:] or "t")
                     guess.parameters = padded[:number] + kind + padded[number + 1 :]
                     return True
-        path = re.compile(r"[\w:]+").match(text, problem.offset)
-        entry = self._names.find(tuple(path.group().split("::"))) if path else None
-        if entry is not None and kind == "v" and entry.kind == VALUE:
-            entry.kind = TYPE
-            return True
-        return False
+        return kind == "v" and self._becomes(self._named(problem), TYPE, VALUE)
+
+    def _named(self, problem: Problem) -> Healed | None:
+        """What a complaint stands at."""
+        path = re.compile(r"[\w:]+").match(self._uses.text(problem.path), problem.offset)
+        return self._names.find(tuple(path.group().split("::"))) if path else None
+
+    @staticmethod
+    def _becomes(entry: Healed | None, kind: str, *guessed: str) -> bool:
+        """Turn what was taken for another kind of thing into one of this kind; whether it was."""
+        if entry is None or entry.kind not in guessed:
+            return False
+        if kind == NUMBER_TYPE and (entry.children or entry.parameters is not None):
+            return False
+        entry.kind = kind
+        return True
 
     def redefinition(self, match: re.Match[str], problem: Problem) -> bool:
         """The program declares the name after all: take ours back."""
@@ -402,66 +393,45 @@ class Healing:
         prefix = re.search(r"((?:\w+\s*::\s*)*)\Z", text[max(0, problem.offset - 200) : problem.offset])
         path = tuple(part.strip() for part in prefix.group(1).split("::") if part.strip()) if prefix else ()
         entry = self._names.find((*path, name))
-        if entry is not None and entry.kind in (VALUE, FUNCTION, NUMBER_TYPE):
-            entry.kind = TYPE
-            return True
-        if (
-            entry is None
-            and path
-            and (owner := self._names.find(path)) is not None
-            and owner.kind == NAMESPACE
-        ):
-            return self._declare(owner.children, Healed(name, NAMESPACE))
-        return False
+        if entry is not None:
+            return self._becomes(entry, TYPE, VALUE, FUNCTION, NUMBER_TYPE)
+        owner = self._names.find(path) if path else None
+        if owner is None or owner.kind != NAMESPACE:
+            return False
+        return self._declare(owner.children, Healed(name, NAMESPACE))
 
     def not_a_type(self, match: re.Match[str], problem: Problem) -> bool:
         """`X::y` was healed as a namespace, and then X is used as a type or a value."""
         name = match.group(1)
         entry = self._names.find((name,))
-        if entry is None or entry.kind != NAMESPACE:
-            return False
         around = self._uses.usage(problem, name)
+        if entry is None or not self._becomes(entry, TYPE, NAMESPACE):
+            return False
         if around is not None and around.template:
             entry.parameters = argument_kinds(around.template, self._uses.text(problem.path))
-        entry.kind = TYPE
         return True
 
     def template_parameter(self, match: re.Match[str], problem: Problem) -> bool:
         """`template <X n>`: X is an integer."""
-        entry = self._names.find(tuple(match.group(1).split("::")))
-        if entry is None or entry.kind != TYPE or entry.children or entry.parameters is not None:
-            return False
-        entry.kind = NUMBER_TYPE
-        return True
+        return self._becomes(self._names.find(tuple(match.group(1).split("::"))), NUMBER_TYPE, TYPE)
 
     def expected_type(self, match: re.Match[str], problem: Problem) -> bool:
         """A name taken for a value stands where only a type can."""
-        path = re.compile(r"[\w:]+").match(self._uses.text(problem.path), problem.offset)
-        entry = self._names.find(tuple(path.group().split("::"))) if path else None
-        if entry is None or entry.kind not in (VALUE, FUNCTION):
-            return False
-        entry.kind = TYPE
-        return True
+        return self._becomes(self._named(problem), TYPE, VALUE, FUNCTION)
 
     def computes(self, match: re.Match[str], problem: Problem) -> bool:
         """A type taken for a class is calculated with."""
-        for name in match.groups():
-            entry = self._names.find(tuple(name.split("::"))) if name else None
-            plain = entry is not None and not entry.children and entry.parameters is None
-            if entry is not None and plain and entry.kind == TYPE and (entry.name, -1) not in self._corrected:
+        for name in filter(None, match.groups()):
+            entry = self._names.find(tuple(name.split("::")))
+            told = entry is not None and (entry.name, -1) in self._corrected
+            if entry is not None and not told and self._becomes(entry, NUMBER_TYPE, TYPE):
                 self._corrected.add((entry.name, -1))
-                entry.kind = NUMBER_TYPE
                 return True
         return False
 
     def needs_class(self, match: re.Match[str], problem: Problem) -> bool:
         """A type taken for a number is a base class."""
-        word = re.compile(r"[A-Za-z_]\w*").match(self._uses.text(problem.path), problem.offset)
-        entry = self._names.root.children.get(word.group()) if word else None
-        if entry is None or entry.kind != NUMBER_TYPE:
-            return False
-        entry.kind = TYPE
-        return True
+        return self._becomes(self._named(problem), TYPE, NUMBER_TYPE)
 
 
 _OPERAND = r"'(?:const )?([\w:]*)[^']*'(?: \(aka '[^']*'\))?"
@@ -479,13 +449,12 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
     for text, reaction in (
         (r"use of undeclared identifier '([A-Za-z_]\w*)'", Healing.undeclared),
         (r"unknown type name '([A-Za-z_]\w*)'", Healing.unknown_type),
-        (r"no (type|member|template) named '([A-Za-z_]\w*)' in namespace '([^']+)'", Healing.in_namespace),
         (
-            r"no (type|member|template) named '([A-Za-z_]\w*)' in the global namespace",
-            Healing.in_global_namespace,
+            r"no (type|member|template) named '([A-Za-z_]\w*)' in (?:namespace '([^']+)'|the global)",
+            Healing.in_namespace,
         ),
         (r"no (type|member|template) named '([A-Za-z_]\w*)' in '([^']+)'", Healing.in_type),
-        (r"no template named '([A-Za-z_]\w*)'", Healing.no_template),
+        (r"no (template) named '([A-Za-z_]\w*)'()", Healing.in_namespace),
         (
             r"explicit specialization of undeclared template \w+ '([A-Za-z_]\w*)'",
             Healing.undeclared_special,
