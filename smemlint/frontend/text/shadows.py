@@ -25,12 +25,16 @@ _NO_TYPES = frozenset(
         b"using",
     )
 )
-_TYPE = rb"([A-Za-z_][\w:]*)(?:\s*<[^;{}()]*>)?(?:\s*[*&]+\s*|\s+)(?:(?:const|__restrict__|volatile)\s+)*\Z"
-_LOCAL = pattern(
+_TYPE = rb"([A-Za-z_][\w:]*)(?:\s*<[^;{}()]*>)?(?:\s*[*&]+\s*|\s+)(?:(?:const|__restrict__|volatile)\s+)*"
+_LOCAL = (
     rb"(?:[;{}]|\bfor\s*\()\s*(?:(?:const|volatile|unsigned|static|register|typename|auto|constexpr)\s+)*"
     + _TYPE
 )
-_PARAMETER = pattern(rb"[(,]\s*(?:(?:const|volatile|unsigned|register|typename)\s+)*" + _TYPE)
+_FIRST = pattern(_LOCAL + rb"\Z")
+_OTHER = pattern(_LOCAL + rb"(?=[A-Za-z_]\w*\s*[=\[,({])")
+_PARAMETER = pattern(rb"[(,]\s*(?:(?:const|volatile|unsigned|register|typename)\s+)*" + _TYPE + rb"\Z")
+_DEEPER = pattern(rb"[][(){};]")
+_NEAR = 400
 _AFTER = pattern(rb"\s*(?:=(?!=)|[;\[,){:])")
 
 
@@ -67,13 +71,30 @@ def scope_end(blocks: Blocks, offset: int) -> int:
     return blocks.end
 
 
+def _is_further(before: bytes) -> bool:
+    """Whether what follows is a declarator behind others (`int a = f(x, y), b = 2;`)."""
+    if not before.rstrip(b" \t\n*&").endswith(b","):
+        return False
+    first = next(iter(reversed(list(_OTHER.finditer(before)))), None)
+    if first is None or first.group(1) in _NO_TYPES:
+        return False
+    depth = 0
+    for match in _DEEPER.finditer(before, first.end()):
+        depth += 1 if match.group() in b"[({" else -1 if match.group() in b"])}" else 0
+        if depth < 0 or (match.group() == b";" and depth == 0):
+            return False
+    return depth == 0
+
+
 def shadowed_until(code: bytes, start: int, end: int, blocks: Blocks) -> int | None:
     """Where a name declared anew at `start`, as a parameter or a local, goes out of scope; else None."""
     if not _AFTER.match(code, end):
         return None
-    before = code[max(0, start - 200) : start]
-    local = _LOCAL.search(before)
+    before = code[max(0, start - _NEAR) : start]
+    local = _FIRST.search(before)
     if local is not None and local.group(1) not in _NO_TYPES:
+        return scope_end(blocks, start)
+    if _is_further(before):
         return scope_end(blocks, start)
     parameter = _PARAMETER.search(before)
     if parameter is None or parameter.group(1) in _NO_TYPES:

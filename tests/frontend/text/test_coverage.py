@@ -65,6 +65,17 @@ def test_a_parameter_or_local_of_the_same_name_is_another_variable() -> None:
     assert "s[n]" not in used
 
 
+def test_a_local_that_is_declared_behind_others_is_another_variable() -> None:
+    text = (
+        "void k() { __shared__ int s[2], u[2];\n"
+        "{ int a = f(x, y), s = 2; s += a; }\n"
+        "{ const T a[2] = {1, 2}, *s = u + 1, b; g(s[2]); }\n"
+        "int a = 1; f(a, s[0]), u[0] = a, s[1] = 3; a = f(1), s[1] = 2;\n"
+        "for (int i = 0, s = 5; i < s; i++) g(s); }\n"
+    )
+    assert counted(text)[1] == ["u", "s", "u", "s", "s"]
+
+
 def test_members_comments_strings_and_defines_are_no_uses() -> None:
     text = (
         "#define A(x) (a[x] + \\\n a[0])\n"
