@@ -67,6 +67,8 @@ def tally_of(check: Check, examples: int) -> Counter[str]:
             "ordinary", 30, id="odd records, narrow integers, swapped pointers, jumps lead to the same"
         ),
         pytest.param("library", 12, id="rings, votes, shuffles, destructors lead to the same"),
+        pytest.param("loops", 10, id="loops of all forms run as often and at the same addresses"),
+        pytest.param("real", 8, id="tiles, reductions, scans, sorts, halos lead to the same"),
     ],
 )
 def test_what_is_known_is_exact(name: str, examples: int) -> None:
@@ -84,6 +86,8 @@ def test_what_is_known_is_exact(name: str, examples: int) -> None:
         pytest.param("ordinary-data", 12, id="odd records, narrow integers, jumps, by data"),
         pytest.param("ordinary-unknown", 12, id="odd records, narrow integers, jumps, by arguments"),
         pytest.param("library-unknown", 12, id="rings, votes, shuffles, destructors, by arguments"),
+        pytest.param("loops-unknown", 8, id="loops of all forms, by arguments"),
+        pytest.param("real-data", 6, id="tiles, reductions, scans, sorts, halos, by data"),
         pytest.param("data", 25, id="bounds hold whatever memory holds"),
         pytest.param("unknown", 25, id="answers without arguments and grid hold for any of them"),
         pytest.param("joined", 15, id="joined accesses reach every byte that is asked for"),

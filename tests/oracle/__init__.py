@@ -14,7 +14,10 @@ states, counters that wrap, accesses in conditions; `wider_programs` aggregates 
 designators, records by value and by reference, derived classes, packs and folds, nested lambdas, ladders,
 sums that wrap at 64 bits, pointers to rows and pointers chosen by lane, local bit-fields and unions;
 `template_programs` iterators, tiles and sums as class templates, lambdas that give back places or narrow
-numbers, packs that hand on references, objects that point to themselves. Each
+numbers, packs that hand on references, objects that point to themselves; `loop_programs` counters in all
+places, ranges up, down, by factors and by bits, `for`, `while`, `do`, `goto`, steps in conditions, loops that
+objects and functions count; `real_programs` what real kernels are put together from: tiles, reductions,
+scans, sorts, halos, histograms, transposes, butterflies, wavefronts, roles of warps, carved memory. Each
 with every number known, with data from memory, and with arguments and grid unknown. Not drawn: guards by
 unknown numbers, which the evaluator takes for true on purpose.
 """

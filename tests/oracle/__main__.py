@@ -20,7 +20,10 @@ from oracle.drawing import Dice, Program
 from oracle.values import UndefinedError
 
 SHOWN = 10
-TURNS = (*CHECKS, *(name for name in CHECKS if name.startswith(("ordinary", "wider", "odd", "library"))))
+TURNS = (
+    *CHECKS,
+    *(name for name in CHECKS if name.startswith(("ordinary", "wider", "odd", "library", "loops", "real"))),
+)
 """What is checked in turn: ordinary C++ comes twice as often as the rest."""
 
 
@@ -56,7 +59,8 @@ def one(seed: str, names: tuple[str, ...], number: int) -> Result:
 
 def _shown(program: Program, number: int, check: str, text: str) -> str:
     listing = "\n".join(f"{i:4} {line}" for i, line in enumerate(program.text.splitlines(), 1))
-    started = f"block {program.block}, n {program.n}, blockIdx.x {program.block_index}"
+    more = "".join(f", {name} {value}" for name, value in program.more.items())
+    started = f"block {program.block}, n {program.n}{more}, blockIdx.x {program.block_index}"
     template = f", BM {program.bm}, T {program.type}" if program.bm else ""
     return f"kernel {number} ({check}), {started}{template}\n{listing}\n{text}"
 

@@ -27,6 +27,14 @@ _NOTHING = {
 }
 
 
+BARRIERS = {
+    "__syncthreads": "",
+    "__syncthreads_or": "or",
+    "__syncthreads_and": "and",
+    "__syncthreads_count": "count",
+}
+
+
 def _common(numbers: list[Num]) -> tuple[Num, Num]:
     type_ = common(numbers[0].type, numbers[1].type)
     return convert(numbers[0], type_), convert(numbers[1], type_)
@@ -120,9 +128,10 @@ def _wrapping(op: str, old: Num, value: Num) -> Num:
 def call(thread: Thread, name: str, expr: Call, frame: Frame, used: bool) -> Flow:
     """The value of a call of a function that the module does not define."""
     name = name.rsplit("::", 1)[-1]
-    if name in ("__syncthreads", "__syncthreads_or", "__syncthreads_and", "__syncthreads_count"):
-        yield Barrier(tuple(thread.path))
-        return None
+    if name in BARRIERS:
+        holds = bool(expr.arguments) and (yield from thread.at(0, thread.truth(expr.arguments[0], frame)))
+        result = yield Barrier(tuple(thread.path), BARRIERS[name], holds)
+        return Num(result, INT) if BARRIERS[name] else None
     if name in _NOTHING:
         return None
     if name.startswith("make_"):

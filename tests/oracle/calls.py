@@ -45,11 +45,14 @@ class Calls(Part):
             if isinstance(this, Callee):
                 return (yield from self.enter(this, None, expr, frame))
             methods = self.machine.methods(this.type, callee.name)
+            if not methods and self.machine.layout.holds(this.type, callee.name):
+                functor = Member(callee, "operator()")
+                return (yield from self.call(replace(expr, callee=functor), frame, used))
             if not methods:
                 return (yield from self.implicit(expr, callee, this, frame))
             meant = [f for f in methods if f.id == expr.chosen] or methods
             function = self.machine.choose(meant, len(expr.arguments))
-            target = Callee(function, (), self.machine.layout.scope_of(this.type))
+            target = Callee(function, callee.arguments, self.machine.layout.scope_of(this.type))
             return (yield from self.enter(target, this, expr, frame))
         if isinstance(callee, Name) and callee.id not in frame.env:
             found = self.machine.function(callee, len(expr.arguments), frame.this)

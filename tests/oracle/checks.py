@@ -11,11 +11,13 @@ from oracle.compare import Comparison, compare, evaluate_as_written, outside, un
 from oracle.cxx_programs import cxx_program
 from oracle.drawing import Draw, Program
 from oracle.library_programs import library_program
+from oracle.loop_programs import loop_program
 from oracle.modern_programs import modern_program
 from oracle.odd_programs import odd_program
 from oracle.ordinary_programs import ordinary_program
 from oracle.pointing import parts_program
 from oracle.programs import program
+from oracle.real_programs import real_program
 from oracle.run import Request, run
 from oracle.totals import beyond
 from oracle.values import UndefinedError
@@ -73,10 +75,9 @@ class Check:
 def _requests(
     module: Module, launch: Launch, program: Program, *, shuffled: int | None = None, noise: str = ""
 ) -> list[Request]:
-    block_index, given = (program.block_index, 0, 0), {"n": program.n}
-    kernel = module.kernels()[0]
+    at, kernel = (program.block_index, 0, 0), module.kernels()[0]
     return run(
-        module, kernel, launch, block_index=block_index, arguments=given, shuffled=shuffled, noise=noise
+        module, kernel, launch, block_index=at, arguments=given(program), shuffled=shuffled, noise=noise
     )
 
 
@@ -118,7 +119,12 @@ def _seen(requests: list[Request]) -> Counter[object]:
 
 def known_launch(program: Program) -> Launch:
     template: dict[str, Type | int] = {"BM": program.bm, "T": TYPES[program.type]} if program.bm else {}
-    return Launch(program.block, grid=(8, 1, 1), dynamic=8192, template=template, arguments={"n": program.n})
+    return Launch(program.block, grid=(8, 1, 1), dynamic=8192, template=template, arguments=given(program))
+
+
+def given(program: Program) -> dict[str, int]:
+    """The arguments of the kernel."""
+    return {"n": program.n, **program.more}
 
 
 def read_by_pycparser(program: Program) -> Module:
@@ -145,6 +151,8 @@ _MODERN = Check("modern", modern_program, read_by_clang, compare)
 _ORDINARY = Check("ordinary", ordinary_program, read_by_clang, compare)
 _ODD = Check("odd", odd_program, read_by_clang, compare)
 _LIBRARY = Check("library", library_program, read_by_clang, compare)
+_LOOPS = Check("loops", loop_program, read_by_clang, compare)
+_REAL = Check("real", real_program, read_by_clang, compare)
 _WIDER = Check("wider", wider_program, read_by_clang, compare)
 CHECKS = {
     check.name: check
@@ -224,5 +232,25 @@ CHECKS = {
             told=False,
         ),
         replace(_LIBRARY, name="library-joined", verify=_uncovered, joined=True),
+        _LOOPS,
+        replace(_LOOPS, name="loops-data", draw=lambda draw: loop_program(draw, data=True), verify=_outside),
+        replace(
+            _LOOPS,
+            name="loops-unknown",
+            draw=lambda draw: loop_program(draw, unknown=True),
+            verify=_outside,
+            told=False,
+        ),
+        replace(_LOOPS, name="loops-joined", verify=_uncovered, joined=True),
+        _REAL,
+        replace(_REAL, name="real-data", draw=lambda draw: real_program(draw, data=True), verify=_outside),
+        replace(
+            _REAL,
+            name="real-unknown",
+            draw=lambda draw: real_program(draw, unknown=True),
+            verify=_outside,
+            told=False,
+        ),
+        replace(_REAL, name="real-joined", verify=_uncovered, joined=True),
     )
 }

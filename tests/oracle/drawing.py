@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -101,7 +101,8 @@ BLOCKS = (
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """text and how it is started: the block, the argument n, and template arguments where there are some."""
+    """text and how it is started: the block, the argument n, and template arguments where there are some.
+    more: other arguments, by name."""
 
     text: str
     block: tuple[int, int, int]
@@ -109,6 +110,7 @@ class Program:
     bm: int = 0
     type: str = ""
     block_index: int = 0
+    more: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

@@ -37,7 +37,11 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
+    """vote: which of the barriers that count; holds: what this thread says to it."""
+
     path: tuple[int, ...]
+    vote: str = ""
+    holds: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,6 +163,10 @@ class Layout:
                 return slot
         raise UnsupportedError(f"no member {name}")
 
+    def holds(self, type_: Type, name: str) -> bool:
+        """Whether a record has a data member of this name."""
+        return any(slot.field.name == name for slot in self.slots(type_))
+
     def distance(self, given: Type, wanted: Type) -> int:
         """Bytes from an object to the part of it that is of its base, or back; 0 where it is none."""
         if not isinstance(given, RecordRef) or not isinstance(wanted, RecordRef) or given == wanted:

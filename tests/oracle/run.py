@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from oracle import builtins
@@ -94,9 +94,21 @@ def run(
     requests: list[Request] = []
     while any(warp.running for warp in warps):
         requests += _phase([warp.advance(machine) for warp in warps], shuffled)
+        result = _counted([b for warp in warps for b in warp.barriers])
         for warp in warps:
-            warp.release()
+            warp.release(result)
     return requests
+
+
+def _counted(barriers: list[Barrier]) -> int | None:
+    """What a barrier tells all that come to it."""
+    votes = {b.vote for b in barriers}
+    if votes <= {""}:
+        return None
+    if len(votes) > 1:
+        raise UndefinedError("barriers of several kinds that meet")
+    holds = [b.holds for b in barriers]
+    return {"or": int(any(holds)), "and": int(all(holds)), "count": sum(holds)}[votes.pop()]
 
 
 def _phase(turns: list[Iterator[Request]], shuffled: int | None) -> Iterator[Request]:
@@ -129,13 +141,17 @@ class Warp:
     def running(self) -> bool:
         return any(event is not None for event in self._waiting)
 
-    def release(self) -> None:
-        """Passes the barrier that its lanes wait at."""
+    @property
+    def barriers(self) -> list[Barrier]:
+        return [event for event in self._waiting if isinstance(event, Barrier)]
+
+    def release(self, result: int | None) -> None:
+        """Passes the barrier that its lanes wait at. result: what it tells them."""
         for lane, event in enumerate(self._waiting):
             if isinstance(event, Barrier):
                 if event.path < self._last:
                     raise UndefinedError("a barrier that some lanes passed by")
-                self._waiting[lane] = next(self._lanes[lane], None)
+                self._waiting[lane] = _sent(self._lanes[lane], result)
 
     def advance(self, machine: Machine) -> Iterator[Request]:
         """Runs to the next barrier of the block; the requests on the way."""
@@ -187,7 +203,7 @@ class Warp:
         )
 
 
-def _sent(lane: Flow, result: int) -> Access | Barrier | Exchange | None:
+def _sent(lane: Flow, result: int | None) -> Access | Barrier | Exchange | None:
     try:
         return lane.send(result)
     except StopIteration:
@@ -429,8 +445,13 @@ class Machine:
                 owner = owner.to
             if callee.name == "operator=":
                 return owner
+            if not self.methods(owner, callee.name) and self.layout.holds(owner, callee.name):
+                return self.type_of_call(thread, replace(expr, callee=Member(callee, "operator()")), frame)
             function = self.choose(self.methods(owner, callee.name), len(given))
-            type_ = self.resolve_or_auto(function.returns, self.layout.scope_of(owner)) or OpaqueType("auto")
+            scope = self.layout.bind(
+                function.template[: len(callee.arguments)], callee.arguments, self.layout.scope_of(owner)
+            )
+            type_ = self.resolve_or_auto(function.returns, scope) or OpaqueType("auto")
         elif isinstance(callee, StaticMember):
             owner = self.resolve(callee.owner, frame.scope)
             function = self.choose(self.methods(owner, callee.name), len(given))

@@ -190,6 +190,15 @@ def test_warps_take_turns_between_barriers() -> None:
     assert 5 in seen.values()
 
 
+def test_a_barrier_that_counts_tells_all_threads_of_the_block() -> None:
+    body = """
+    t[__syncthreads_count(threadIdx.x > 40)] = 0;
+    t[__syncthreads_or(threadIdx.x == 63)] = 0;
+    t[__syncthreads_and(threadIdx.x < 63)] = 0;"""
+    found = requests(body, block=(64, 1, 1))
+    assert [set(offsets(r)) for r in found] == [{4 * 23}, {4 * 23}, {4}, {4}, {0}, {0}]
+
+
 def test_a_request_of_one_lane_that_data_choose_may_be_told_of_any() -> None:
     """With the noise of `b` it is lane 8, and the first lane is told; a lane that the code names is no
     other's."""
