@@ -39,7 +39,7 @@ EXACT = {
     "more": 40,
     "flow": 36,
     "puns": 34,
-    "tables": 33,
+    "tables": 32,
     "records": 39,
     "widths": 23,
     "idioms": 29,

@@ -23,7 +23,7 @@ _COPIES_EARLY = 32
 _FULL_LATE = 280
 """The same again for machine code."""
 _PART_LATE = 195
-_TRIANGLE = 3
+TRIANGLE = 3
 """Up to this many rounds a loop disappears though its counter bounds a loop within it."""
 _COPIES_LATE = 4
 """Fewer copies than this are not worth it late."""
@@ -72,7 +72,7 @@ def straight_lines(
         return _by_pragma(trip, pragma, known)
     if trip is None or not known:
         return _unknown(trip, early, late, special)
-    if triangle and trip > _TRIANGLE:
+    if triangle and trip > TRIANGLE:
         return Lines((1,) * trip, 1)
     if early * trip <= _FULL_EARLY:
         return _gone(trip)

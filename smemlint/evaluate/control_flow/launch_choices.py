@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from smemlint.evaluate.analysis.purity import root_of
 from smemlint.evaluate.machine.dispatch import run
@@ -16,7 +17,17 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import Join
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.affine import Affine
-from smemlint.evaluate.values.number import Int, Pointer, Value, collapse, form_of, formed
+from smemlint.evaluate.values.number import (
+    Int,
+    Pointer,
+    Value,
+    collapse,
+    form_of,
+    formed,
+    same,
+    scale,
+    subtract,
+)
 from smemlint.evaluate.values.objects import Cells, Object
 from smemlint.ir import (
     Asm,
@@ -38,6 +49,7 @@ from smemlint.ir import (
     UnknownStmt,
 )
 from smemlint.ir.memo import by_identity
+from smemlint.ir.types import LONG
 from smemlint.ir.uses import target_of
 from smemlint.ir.walk import walk
 from smemlint.records import record
@@ -238,7 +250,8 @@ def _round(s: Loop) -> tuple[Stmt, ...]:
 
 
 class LoopOfLaunch:
-    """A loop that may go round as often as only the launch tells: what it sets is then not known after it."""
+    """A loop that may go round as often as only the launch tells: what it sets is then not known after it; of
+    a loop that stays one, nor is what goes in no equal steps."""
 
     def __init__(self, m: Machine, s: Loop) -> None:
         self._m = m
@@ -256,13 +269,32 @@ class LoopOfLaunch:
 
     def went_round(self, trips: int) -> None:
         """An iteration ended. What the first one sets tells what divides the steps of the loop."""
-        if trips == 1 and self._decisions:
+        if trips == 1 and self._variables:
             self._once = contents(self._m, self._variables)
 
-    def ended(self, end: Join, trips: int) -> None:
+    def ended(self, end: Join, trips: int, *, stays: bool) -> None:
         """All ways out of the loop have met. Where the launch lets no lane in, what it would set is tried."""
         decisions = self._decisions + end.decisions
         if decisions and self._variables:
             if not trips:
                 self._once = tried(self._m, _round(self._statement))
             meet_ways(self._m, decisions, self._before, self._variables, [{}, self._once])
+        elif stays and trips > 1:
+            for (o, at), now in contents(self._m, self._variables).items():
+                before, once = (held.get((o, at)) for held in (self._before, self._once or {}))
+                if _is_number(now) and not _goes_in_steps(before, once, now, trips):
+                    o.cells[at] = formed(now, affine.atom("loop", id(self._statement), o.id, at))
+
+
+def _is_number(v: Value | None) -> TypeGuard[Int]:
+    """Whether this is a number that a compiler would know that followed the code."""
+    return isinstance(v, Int) and v.known and isinstance(v.const, int) and v.form is None
+
+
+def _goes_in_steps(before: Value | None, once: Value | None, now: Int, trips: int) -> bool:
+    """Whether a number may have gone in equal steps, or was set to the same one each time."""
+    if before is None or once is None or same(once, now):
+        return True
+    if not isinstance(before, Int) or not isinstance(once, Int):
+        return False
+    return same(subtract(now, before, LONG), scale(subtract(once, before, LONG), trips, LONG))

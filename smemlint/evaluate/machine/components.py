@@ -279,8 +279,8 @@ class Context:
     open: int = 0
     loops: list[Exits] = field(default_factory=list)
     """The loops and switches around, innermost last."""
-    constants: set[str] = field(default_factory=set)
-    """Counters of the loops around that disappear: the compiler knows them."""
+    constants: frozenset[str] = frozenset()
+    """Counters of the loops around that disappear, or may yet: the compiler knows them."""
     counters: frozenset[str] = frozenset()
     """Counters of all loops around."""
     undecided: list[Undecided] = field(default_factory=list)
@@ -313,7 +313,7 @@ class Context:
 
     def copy(self) -> Context:
         """Return a context that can change while this one stays; what was supposed is known to both."""
-        return replace(self, loops=[*self.loops], constants={*self.constants}, undecided=[*self.undecided])
+        return replace(self, loops=[*self.loops], undecided=[*self.undecided])
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -271,6 +271,12 @@ class Exits:
     iterations: list[Iteration] = field(default_factory=list)
     live: int = 0
     """How many variables with destructors stand outside of it."""
+    round: int = 0
+    """The iteration that runs."""
+    stays: bool = False
+    """Whether it is known to stay a loop."""
+    inner: dict[Hashable, int | None] = field(default_factory=dict)
+    """By loop within one iteration: how often it went round when it was met first."""
 
 
 def joins_of(loops: Sequence[Exits]) -> list[Join]:

@@ -220,7 +220,7 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
     uniform = is_uniform(a) and is_uniform(b)
     reason = next((v.reason for v in (a, b) if isinstance(v, Other) and v.reason), None)
     if op in ("<", "<=", ">", ">=", "==", "!="):
-        if m.host and (decided := floats.compared(op, a, b)) is not None:
+        if (decided := floats.compared(op, a, b)) is not None:
             return decided
         return m.unknowns.value(BOOL, op, varying=not uniform and not m.host, low=0, high=1, reason=reason)
     exact = floats.arithmetic(op, a, b, host=m.host)

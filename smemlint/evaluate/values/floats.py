@@ -102,7 +102,8 @@ def compared(op: str, a: Value, b: Value) -> Int | None:
     x, y = _number(a, t), _number(b, t)
     if x is None or y is None:
         return None
-    return Int(int(bool(COMPARISONS[op](x, y))), BOOL)
+    holds = COMPARISONS[op](x, y)
+    return Int(holds.astype(np.int64) if isinstance(holds, np.ndarray) else int(bool(holds)), BOOL)
 
 
 def on_host(name: str, values: Sequence[Value]) -> Other | None:

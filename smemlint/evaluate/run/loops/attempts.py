@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -32,6 +34,29 @@ class Attempt:
             j.kept, j.strays, j.gone, j.ways, j.left = kept, strays, gone, ways, left
         m.must, m.may, m.context.way = self.masks
         m.lines.region = self.region
+
+
+@contextmanager
+def untraced(m: Machine, exits: Exits) -> Iterator[None]:
+    """What runs within leaves no trace but in the state, which is the caller's to restore."""
+    attempt, journal, unknowns = Attempt(m, exits), m.journal, m.unknowns
+    size, context, follows, round_ = m.code_size, m.context, m.lines.follows, exits.round
+    turn, stays = m.turns.turn, m.turns.stays
+    assumed, guessed = dict(journal.assumptions), list(unknowns.guessed)
+    decisions = [(j, j.decisions) for j in m.ahead()]
+    # Loops around count in the object that they know.
+    m.code_size, m.context = replace(size), context.copy()
+    m.silent += 1
+    try:
+        yield
+    finally:
+        m.silent -= 1
+        m.code_size, m.context, m.lines.follows, exits.round = size, context, follows, round_
+        m.turns.turn, m.turns.stays = turn, stays
+        journal.assumptions, unknowns.guessed = assumed, guessed
+        for j, found in decisions:
+            j.decisions = found
+        attempt.undo(m)
 
 
 class Checkpoint:

@@ -7,7 +7,7 @@ from math import prod
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.trip_count import bounds_a_loop
-from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
+from smemlint.evaluate.compiler.unroll import TRIANGLE, run_time_copies, straight_lines
 from smemlint.evaluate.control_flow.host_loops import repeated, repeating
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.launch_choices import LoopOfLaunch
@@ -99,8 +99,12 @@ def _go_round(m: Machine, s: Loop) -> None:
     gone, for_all, reached = True, False, m.effort.reached
     once: Snapshot | None = None
     counter = counter_of(s)
-    constants, counters = set(m.context.constants), m.context.counters
-    m.context.counters = counters if counter is None else counters | {counter}
+    triangle = counter is not None and bounds_a_loop(s, counter)
+    exits.stays = trip is None or (triangle and trip > TRIANGLE)
+    constants, counters = m.context.constants, m.context.counters
+    if counter is not None:
+        m.context.counters = counters | {counter}
+        m.context.constants = constants - {counter} if exits.stays else constants | {counter}
     limit = m.effort.budget.iterations if m.effort.steps < m.effort.budget.steps // 2 else 8
     while True:
         head = _head(m, s, left) if s.test_first or trips else None
@@ -142,6 +146,7 @@ def _go_round(m: Machine, s: Loop) -> None:
             m.next_turn()
         starts.append((len(m.log), m.lines.region))
         before = Work(m.code_size.counts, m.code_size.special, len(m.log), m.lines.region)
+        exits.round = trips
         iterate(m, s, exits)
         trips += 1
         launched.went_round(trips)
@@ -157,17 +162,16 @@ def _go_round(m: Machine, s: Loop) -> None:
             body = *done[:2], m.code_size.special > before.special
             own = m.code.guards(m.frame.function, s) if trip is not None and not m.host else 0
             guards = done[2] + own
-            triangle = counter is not None and bounds_a_loop(s, counter)
             lines = straight_lines(
                 trip, *body, pragma, known=trip is not None, guards=guards, triangle=triangle
             )
             gone = trip is not None and len(lines.lines) <= 1
             ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))
+            exits.stays = not gone
             if not gone:
                 _separate(m, before)
                 starts[0] = (before.logged, m.lines.region) if m.lines.region != before.region else starts[0]
-            elif counter is not None:
-                m.context.constants.add(counter)
+                m.context.constants -= {counter}
         turns.append(m.turns.turn)
         ended.append(m.lines.region)
         if not m.anyone():
@@ -193,7 +197,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     m.context.loops.pop()
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)
-    launched.ended(exits.end, trips)
+    launched.ended(exits.end, trips if trip is None else trip, stays=not gone)
 
 
 def _stay_behind(m: Machine, exits: Exits, taken: Mask, left: Mask) -> Mask:

@@ -30,7 +30,7 @@ def iterations_left(m: Machine, s: Loop, *, alike: bool = False) -> int | None:
     c = s.condition
     if not isinstance(c, Binary) or c.op not in ("<", "<=", ">", ">=", "!=") or s.step is None:
         return None
-    if not isinstance(c.left, Name) or not _plain(c.right):
+    if not isinstance(c.left, Name) or not is_plain(c.right):
         return None
     counter = c.left.id
     set_there = set_by(s)
@@ -78,7 +78,7 @@ def stepped(op: str, value: int, by: int) -> int:
     return value * by if op == "*" else value // by if by else value
 
 
-def _plain(e: Expr) -> bool:
+def is_plain(e: Expr) -> bool:
     """Whether an expression only reads variables."""
     kinds = (Name, Literal, Binary, Cast, Unary)
     return all(isinstance(n, kinds) or not isinstance(n, Expr) for n in walk(e)) and not variables_set(
@@ -97,7 +97,7 @@ def _step(m: Machine, e: Expr, counter: str) -> tuple[str, int] | None:
     op, value = step_of(e, counter) or ("", e)
     if isinstance(value, int):
         return op, value
-    if not op or not _plain(value):
+    if not op or not is_plain(value):
         return None
     by = unseen(m, value)
     if not isinstance(by, Int) or not by.known or not isinstance(by.const, int):

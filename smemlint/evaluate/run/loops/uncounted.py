@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.run.loops.compile_time import compile_time_trips, is_compile_time
+from smemlint.evaluate.run.loops.compile_time import is_compile_time, trips_by_formula
 from smemlint.evaluate.run.loops.trips import set_by
 from smemlint.evaluate.values.number import Int
 from smemlint.ir import STEPS, Asm, Assign, Binary, Call, Expr, Index, Loop, Scalar
@@ -29,7 +29,7 @@ def uncounted(m: Machine, s: Loop) -> bool:
     ends = [c for c in _both(s.condition) if names_in(c) & changed]
     if len(ends) > 1 and not all(_is_end(c, changed) for c in ends):
         return True
-    if len(ends) > 1 and any(compile_time_trips(m, replace(s, condition=c)) is not None for c in ends):
+    if len(ends) > 1 and any(trips_by_formula(m, replace(s, condition=c)) is not None for c in ends):
         return True  # of two ends one that is a constant away
     return any(_never(m, c, changed) for c in ends)
 

@@ -1,0 +1,213 @@
+"""How often a loop goes round where no formula tells it, found as the compiler finds it: by going round.
+
+nvcc evaluates the loop's one number that makes itself anew in each iteration, from a constant on, until a
+condition of constants leaves the loop. Here evaluation goes round without a trace: what nvcc can compute is
+what `form_of` proves to be a constant, whatever the code is written as: members, references, flags,
+iterators, lambdas. Limits were read off machine code (docs/dev/joining.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from smemlint.evaluate.control_flow.masks import restore, snapshot
+from smemlint.evaluate.language.conversions import truth
+from smemlint.evaluate.language.destructors import full
+from smemlint.evaluate.machine.machine import Exits, Machine
+from smemlint.evaluate.memory.local_memory import as_seen, here
+from smemlint.evaluate.run.loops.attempts import untraced
+from smemlint.evaluate.run.loops.iterations import Cell, changes_of, iterate
+from smemlint.evaluate.run.loops.trips import is_plain
+from smemlint.evaluate.values import affine
+from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.affine import Affine
+from smemlint.evaluate.values.lanes import equal_masks
+from smemlint.evaluate.values.number import Int, Pointer, Value, form_of, formed
+from smemlint.evaluate.values.objects import Snapshot
+from smemlint.ir import Binary, Expr, Loop
+
+_BY_TRYING = 100
+"""Iterations up to which the compiler goes round."""
+_IN_STEPS = 1024
+"""The same of a number that goes in equal steps: there a formula tells it."""
+_CELLS = 16
+"""Numbers that change of which it is asked what they depend on."""
+
+
+def constant_here(v: Value) -> int | None:
+    """The number that the compiler knows a value to be, where all lanes here hold it; None: it does not."""
+    if isinstance(v, Int) and v.known and isinstance(v.const, int) and not _proof(v):
+        return v.const
+    return None
+
+
+def rounds(m: Machine, s: Loop) -> int | None:
+    """Iterations of a loop; None where the compiler does not find them."""
+    exits = m.context.loops[-1]
+    if s.condition is not None and s.test_first and is_plain(s.condition):
+        with untraced(m, exits):
+            first = _asked(m, s.condition)
+        if first is None:
+            return None
+    start = snapshot(m)
+    trace = _Trace(m, s, exits, start)
+    with untraced(m, exits):
+        trips = trace.go()
+    restore(start)
+    return trips if trips is None or trips < 2 or trace.is_one_number(trips) else None
+
+
+def _asked(m: Machine, e: Expr) -> int | None:
+    """What a condition is, where the compiler knows it."""
+    return constant_here(here(m, ar.truth_of(truth(m, full(m, e)), m.unknowns)))
+
+
+class _Trace:
+    """What a loop that goes round without a trace tells. start: the state before it."""
+
+    def __init__(self, m: Machine, s: Loop, exits: Exits, start: Snapshot) -> None:
+        self.m, self.loop, self.exits, self.start = m, s, exits, start
+        self.now = start
+        self.launched: set[Affine] = set()
+        """By what the launch decides that nobody leaves."""
+        self.end = m.effort.steps + m.effort.budget.loop_steps
+        self.numbers: dict[Cell, list[int]] = {}
+        """What changes from iteration to iteration, and what it was before each."""
+
+    def go(self) -> int | None:
+        """Go round until the loop ends; returns how often, None where the compiler does not know."""
+        m, s, exits = self.m, self.loop, self.exits
+        whole = True
+        for done in range(_IN_STEPS):
+            if s.condition is not None and (s.test_first or done):
+                c = _asked(m, s.condition)
+                if not c:
+                    return c if c is None else done
+            exits.round = done
+            counts, decisions, may = m.code_size.counts, len(exits.end.decisions), m.may
+            iterate(m, s, exits)
+            launched = {*exits.end.decisions[decisions:]}
+            if m.effort.steps > self.end:
+                return None
+            if not m.anyone():
+                left = whole and launched <= self.launched and equal_masks(exits.broken & may, may)
+                return done + (m.code_size.counts != counts) if left else None
+            self.launched |= launched
+            whole = whole and equal_masks(m.may, may)
+            if not self._note(done):
+                return None
+        return None
+
+    def _note(self, done: int) -> bool:
+        """Note what an iteration changed; whether another one may be tried."""
+        if done < 2:
+            before, self.now = self.now, snapshot(self.m)
+            for cell, (old, _) in changes_of(before.cells, self.now.cells).items():
+                number = _number(self.m, old) if cell[1] in self.start.cells.get(cell[0], {}) else None
+                if number is not None and cell not in self.numbers:
+                    self.numbers[cell] = [number] * (done + 1)
+        for (o, at), seen in self.numbers.items():
+            number = _number(self.m, o.cells.get(at))
+            if number is not None:
+                seen.append(number)
+        return done < _BY_TRYING or any(map(_steps, self.numbers.values()))
+
+    def is_one_number(self, trips: int) -> bool:
+        """Whether the loop ends by one number that makes itself anew, or by a sum of such as go in steps."""
+        cells = list(self.numbers)
+        if len(cells) > _CELLS:
+            return True
+        leads, ends = {}, []
+        for cell in cells if len(cells) > 1 else ():
+            found = self._depends_on(cell)
+            if found is None:
+                return True
+            leads[cell], asked = found
+            ends += [cell] if asked else []
+        own = [c for c in cells if c in _reached(leads, leads.get(c, ())) and _reached(leads, [c]) & {*ends}]
+        if len(cells) == 1:
+            own = cells
+        steps = all(_steps(self.numbers[cell]) for cell in own)
+        if trips > _BY_TRYING and not (own and steps):
+            return False
+        return len(own) < 2 or (steps and self._on_one_side())
+
+    def _on_one_side(self) -> bool:
+        """Whether the condition compares a sum with what stays, or asks whether two are equal."""
+        c, m = self.loop.condition, self.m
+        if not isinstance(c, Binary) or not is_plain(c):
+            return False
+        if c.op in ("!=", "=="):
+            return True
+        if c.op not in ("<", "<=", ">", ">="):
+            return False
+        with untraced(m, self.exits):
+            before = [constant_here(full(m, side)) for side in (c.left, c.right)]
+            iterate(m, self.loop, self.exits)
+            after = [constant_here(full(m, side)) for side in (c.left, c.right)]
+        restore(self.start)
+        return any(a is not None and a == b for a, b in zip(before, after, strict=True))
+
+    def _depends_on(self, cell: Cell) -> tuple[list[Cell], bool] | None:
+        """The numbers that an iteration makes of one, and whether it is asked for at its end; None where that
+        takes too long to find out."""
+        m, s, exits = self.m, self.loop, self.exits
+        if m.effort.steps > self.end:
+            return None
+        (o, at), asked, before = cell, False, self.start.cells
+        with untraced(m, exits):
+            o.cells[at] = _marked(o.cells[at])
+            if s.condition is not None and s.test_first:
+                asked = _asked(m, s.condition) is None
+            decisions = len(exits.end.decisions)
+            iterate(m, s, exits)
+            asked = asked or not self.launched >= {*exits.end.decisions[decisions:]}
+            made = [x for x in self.numbers if _proof(x[0].cells.get(x[1])) != _proof(before[x[0]].get(x[1]))]
+            if s.condition is not None and m.anyone():
+                asked = asked or _asked(m, s.condition) is None
+        restore(self.start)
+        return made, asked
+
+
+def _reached(leads: dict[Cell, list[Cell]], begin: Sequence[Cell]) -> set[Cell]:
+    """All that numbers lead to, these included."""
+    found: set[Cell] = set()
+    waiting = [*begin]
+    while waiting:
+        cell = waiting.pop()
+        if cell not in found:
+            found.add(cell)
+            waiting += leads.get(cell, ())
+    return found
+
+
+def _number(m: Machine, v: Value | None) -> int | None:
+    """What the compiler knows of a number, of a pointer: how far it has gone."""
+    if isinstance(v, Pointer):
+        return form_of(v.offset).const if v.offset.known else None
+    return constant_here(as_seen(m, v)) if isinstance(v, Int) else None
+
+
+def _proof(v: Value | None) -> object:
+    """What a value has beside a number."""
+    if isinstance(v, Int | Pointer):
+        form = form_of(v.offset if isinstance(v, Pointer) else v)
+        return (form.terms, form.dropped) if form.terms or form.dropped else ()
+    return ()
+
+
+def _steps(numbers: list[int]) -> bool:
+    """Whether numbers go in equal steps."""
+    return len(numbers) > 1 and len({b - a for a, b in pairwise(numbers)}) == 1
+
+
+def _marked(v: Value) -> Value:
+    """A value that the compiler would not know."""
+    if isinstance(v, Pointer):
+        offset = formed(v.offset, affine.add(form_of(v.offset), _MARK))
+        return Pointer(v.object, offset, v.pointee, v.integer)
+    return formed(v, _MARK) if isinstance(v, Int) else v
+
+
+_MARK = affine.atom("another iteration")
