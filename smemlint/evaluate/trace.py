@@ -247,7 +247,8 @@ class _Builder:
     def build(self, site: Site, launch: Launch) -> Trace:
         visits, terms = self.visits, self.terms
         terms.settle()
-        offsets, maybe, data = visits.offsets(), visits.maybe(), terms.data(visits.count)
+        offsets = self.forms.one_of(visits.offsets())
+        maybe, data = visits.maybe(), terms.data(visits.count)
         parameter = terms.parameter(visits.count)
         grade = Grade.ASSUMED if launch.assumed else Grade.EXACT
         if parameter is not None:

@@ -42,7 +42,7 @@ SOON = 0.85
 PATIENCE = 2
 """Seconds that processes have for ending once they are told to."""
 PR_SET_PDEATHSIG = 1
-GROWTH = 150 * 2**20
+GROWTH = 125 * 2**20
 """Bytes by which a worker has grown when another takes its place: what is freed is not all given back."""
 COLLECTION = (100_000, 20, 20)
 """Objects that a worker makes before it looks for cycles among the youngest; how often among older ones."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from smemlint.evaluate import evaluate
+from smemlint.evaluate.kernel import bind_arguments
+from smemlint.evaluate.machine.dispatch import run
+from smemlint.evaluate.machine.machine import Event, Machine
 from smemlint.evaluate.model import Grade, Trace
 from smemlint.frontend import load
 from smemlint.ir import Launch
@@ -89,3 +92,21 @@ def test_a_choice_that_parts_the_lanes_of_a_warp_has_its_ways() -> None:
         int side = blockIdx.x & 1;
         out[t] = s[(t % 32 < 16 ? side * 64 : 512) + 2 * (t % 32)];""")
     assert trace.grade is Grade.BOUND and trace.ways == 2
+
+
+def test_sites_with_the_same_addresses_share_them() -> None:
+    load, store = traced("__shared__ float s[64]; s[63 - t] = 1; __syncthreads(); out[t] = s[63 - t];")
+    assert load.site.op != store.site.op and load.offsets is store.offsets
+
+
+def test_rounds_of_a_loop_log_their_addresses_once() -> None:
+    text = """__global__ void k(int *out) { __shared__ int s[64]; int t = threadIdx.x;
+        for (int i = 0; i < 8; i++) { s[63 - t] = i; __syncthreads(); out[i] = s[63 - t]; __syncthreads(); }
+        }"""
+    module = load(source_from_bytes("k.cu", text.encode()))[0]
+    m = Machine(module, (64, 1, 1))
+    m.frame.function = kernel = module.kernels()[0]
+    bind_arguments(m, kernel, Launch((64, 1, 1)))
+    run(m, kernel.body)
+    lanes = [e.offset.const for e in m.log if isinstance(e, Event)]
+    assert len(lanes) == 16 and len({id(each) for each in lanes}) == 1

@@ -7,6 +7,7 @@ addresses are one of a few forms (`4 * threadIdx.x`) and a number.
 from __future__ import annotations
 
 from functools import cached_property
+from hashlib import sha1
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,7 @@ class Forms:
         self._forms: dict[int, Form] = {}
         self._seen: dict[int, tuple[NDArray[np.int64], Form]] = {}
         self._patterns: dict[tuple[int, bytes], Pattern] = {}
+        self._same: dict[bytes, NDArray[np.int64]] = {}
 
     def form(self, lanes: Lanes) -> Form:
         """Return the differences between lanes, one object for all equal ones."""
@@ -91,6 +93,10 @@ class Forms:
         if found is None:
             found = self._patterns[key] = Pattern(form, active)
         return found
+
+    def one_of(self, requests: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return one array for all equal ones, which may be large: what is loaded is often stored again."""
+        return self._same.setdefault(sha1(requests.data, usedforsecurity=False).digest(), requests)
 
 
 def lead(lanes: Lanes, pattern: Pattern) -> int:

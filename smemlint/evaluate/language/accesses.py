@@ -532,6 +532,9 @@ def _record(m: Machine, event: Event) -> None:
         m.log.append(Barrier(m.lines.region, m.journal.order))
         m.journal.order += 1
         event.order = m.journal.order
+    lanes = event.offset.const
+    if not isinstance(lanes, int):
+        event.offset.const = m.memo.lanes.setdefault(lanes.tobytes(), lanes)  # a loop's rounds share theirs
     event.stale = m.context.stale
     event.under, event.parted = m.under(event.must)
     if m.journal.sums is not None and event.offset.form is not None:

@@ -353,6 +353,8 @@ class Memo:
     """By the same: accesses and operations of the first trial; accesses, operations and guards of all."""
     unsteady: set[tuple[int, tuple[object, ...]]] = field(default_factory=set)
     """The same of loops that an iteration from what the first trial suggests did not confirm."""
+    lanes: dict[bytes, NDArray[np.int64]] = field(default_factory=dict)
+    """Offsets of all lanes that accesses have."""
     passed_over: set[str] = field(default_factory=set)
     """Ids of variables that statements set which are skipped in trials: no address depends on them."""
     edges: dict[int, int] = field(default_factory=dict)
