@@ -290,8 +290,6 @@ def _summary(
         unresolved=reasons.total(),
         unparsed=len(unparsed),
         skipped=sum(bool(r.skipped) for r in reports),
-        unseen=len(unseen),
-        partial=len(partial),
         reasons=dict(reasons.most_common()),
         unseen_reasons=causes(u.code for u in unseen),
         partial_reasons=causes(partial.values()),

@@ -404,13 +404,19 @@ class Summary:
     unresolved: int = 0
     unparsed: int = 0
     skipped: int = 0
-    unseen: int = 0
-    partial: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
     unseen_reasons: Mapping[str, int] = field(default_factory=dict)
     partial_reasons: Mapping[str, int] = field(default_factory=dict)
     missing_headers: Mapping[str, int] = field(default_factory=dict)
     rules: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def unseen(self) -> int:
+        return sum(self.unseen_reasons.values())
+
+    @property
+    def partial(self) -> int:
+        return sum(self.partial_reasons.values())
 
 
 @record(frozen=True, slots=True)

@@ -169,10 +169,13 @@ def unparsed_data(entry: UnparsedEntry) -> dict[str, Any]:
 def summary_data(report: Report) -> dict[str, Any]:
     """The counts in one object."""
     data: dict[str, Any] = {}
-    for name, value in asdict(report.summary).items():
+    summary = report.summary
+    for name, value in asdict(summary).items():
         if name == "withheld":
             data |= {"small": value["small"], "accepted": value["accepted"], "stale": len(report.stale)}
             data |= {"hidden": value["hidden"], "suppressed": value["suppressed"]}
+        elif name == "skipped":
+            data |= {"skipped": value, "unseen": summary.unseen, "partial": summary.partial}
         else:
             data[name] = value
     return data
