@@ -41,6 +41,7 @@ from smemlint.frontend.text.braced import in_parentheses
 from smemlint.frontend.text.configurations import drop_defines
 from smemlint.frontend.text.coverage import SkippedText
 from smemlint.frontend.text.healed import VIRTUAL, HealedNames
+from smemlint.frontend.text.operands import with_commas
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import SourceError, SourceFile
@@ -288,9 +289,9 @@ _QUALIFIER_DEFINED = pattern(rb"#[ \t]*(?:define|undef)[ \t]+__(?:host|device|gl
 def _as_clang_reads(data: bytes, switched: list[str]) -> bytes:
     """A text without its own definitions of macros that a configuration switches, and of CUDA's qualifiers:
     headers make these nothing where no option tells them that nvcc reads the file. Braces around the shape of
-    a launch are parentheses."""
+    a launch are parentheses, and operands of assembly stand apart."""
     names = [*switched, *_QUALIFIERS] if _QUALIFIER_DEFINED.search(data) else switched
-    return in_parentheses(drop_defines(data, names))
+    return with_commas(in_parentheses(drop_defines(data, names)))
 
 
 def _parsed(attempt: _Attempt, healing: Healing) -> TranslationUnit:

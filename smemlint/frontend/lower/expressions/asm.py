@@ -85,7 +85,13 @@ class AsmLowering:
         found: list[tuple[str, str]] = []
         depth = 0
         name, constraint = "", ""
+        before = ""
         for token in self._expand(tokens):
+            # nvcc needs no comma after an operand.
+            if depth == 0 and before == ")" and constraint and token != ",":
+                found.append((name, constraint))
+                name, constraint = "", ""
+            before = token
             if token in ("(", "[", "{"):
                 depth += 1
             elif token in (")", "]", "}"):
