@@ -24,6 +24,8 @@ from typing import Any
 
 from clang import cindex
 
+from smemlint.frontend.clang.kinds import is_expression
+
 
 class Node(Structure):
     """CXCursor. `d0` is the declaration's or parent declaration's address, by kind."""
@@ -175,6 +177,11 @@ def children(node: Node) -> list[Node]:
     _sink = []
     _visit_children(node, _collector, None)
     return _sink
+
+
+def expressions(node: Node) -> list[Node]:
+    """Direct children that are expressions."""
+    return [kid for kid in children(node) if is_expression(kid.kind)]
 
 
 def _as_bytes(text: str | bytes) -> bytes:

@@ -38,6 +38,12 @@ def valid(node: Node) -> bool:
     return node.kind != 0 and node.kind not in _INVALID
 
 
+def earlier(node: Node) -> Node | None:
+    """Return the first declaration of what is declared here, if that is another one."""
+    first = cursors.canonical(node)
+    return first if valid(first) and first.d0 != node.d0 else None
+
+
 @record(slots=True)
 class Definition:
     """A function or record that the project defines. `begin` and `end` are offsets in `file`."""
@@ -242,6 +248,11 @@ class Declarations:
         """Return the project's definition behind a reference to a record, an instance of its template
         included."""
         return self._find(reference, self.records)
+
+    def around(self, node: Node) -> Definition | None:
+        """Return the project's record that a declaration stands in."""
+        parent = cursors.semantic_parent(node)
+        return self.record(parent) if parent.kind in RECORDS else None
 
     def _find(self, reference: Node, table: dict[int, Definition]) -> Definition | None:
         key = reference.d0 or 0

@@ -214,7 +214,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         for kid in kids:
             if kid.kind != ALIGNED_ATTRIBUTE:
                 continue
-            inner = [k for k in cursors.children(kid) if is_expression(k.kind)]
+            inner = cursors.expressions(kid)
             if inner:
                 return self._c.exprs.lower(inner[0])
             text = self.attribute_text(kid)
@@ -287,7 +287,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
 
     def default_argument(self, node: Node) -> Expr | None:
         """A parameter's default value."""
-        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        kids = cursors.expressions(node)
         if not kids or self._belongs_to_type(node, kids[-1]):
             return None
         return self._c.exprs.lower(kids[-1])
@@ -302,7 +302,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
     def structured(self, node: Node) -> list[Stmt]:
         """`auto [a, b] = x;`: a variable without a name, and references to its elements."""
         c = self._c
-        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        kids = cursors.expressions(node)
         found = _BINDING.match(c.positions.text(node) or "")
         if found is None:
             parts = tuple(c.stmts.lower(k) for k in kids)
@@ -361,7 +361,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
 
         c = self._c
         name = cursors.spelling(node)
-        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        kids = cursors.expressions(node)
         init: Expr
         if kids:
             init = c.exprs.lower(kids[-1])

@@ -17,6 +17,7 @@ from smemlint.frontend.clang.names import (
     TYPEDEFS,
     VALUE_PARAMETER,
     Definition,
+    earlier,
     valid,
 )
 from smemlint.frontend.lower.lowering import Context, Scope
@@ -76,23 +77,13 @@ class FunctionLowering:
         identifier = self.function_id(found)
         if identifier in c.found.functions:
             return
-        record = found.record
-        if record is None:
-            parent = cursors.semantic_parent(found.node)
-            record = parent if parent.kind in RECORDS else None
-        owner = c.declarations.record(record) if record is not None else None
+        own = found.record
+        owner = c.declarations.around(found.node) if own is None else c.declarations.record(own)
+        name = None if owner is None else c.decls.stored_name(owner)
         outer: tuple[TemplateParam, ...] = ()
-        name: str | None = None
-        if owner is not None:
-            self._c.decls.require_record(owner)
-            outer = (*self._c.decls.outer_parameters(owner), *self._c.decls.own_parameters(owner))
-            name = self._c.decls.stored_name(owner)
-        elif found.friend_of is not None:
-            self._c.decls.require_record(found.friend_of)
-            outer = (
-                *self._c.decls.outer_parameters(found.friend_of),
-                *self._c.decls.own_parameters(found.friend_of),
-            )
+        if (seen := owner or found.friend_of) is not None:
+            c.decls.require_record(seen)
+            outer = c.decls.parameters(seen)
         c.host = not _DEVICE.search(
             found.file.data, max(found.begin - 200, 0), min(found.begin + 600, found.end)
         )
@@ -200,10 +191,8 @@ class FunctionLowering:
     @staticmethod
     def _first_parameters(node: Node) -> list[Node]:
         """Parameters of the function's first declaration, when that is another one."""
-        first = cursors.canonical(node)
-        if not valid(first) or first.d0 == node.d0:
-            return []
-        return [k for k in cursors.children(first) if k.kind == PARAMETER]
+        first = earlier(node)
+        return [] if first is None else [k for k in cursors.children(first) if k.kind == PARAMETER]
 
     def _body(self, body: Node) -> Stmt:
         try:
@@ -238,11 +227,11 @@ class FunctionLowering:
                 )
         if aliases:
             self._c.scope.templates.append(tuple(aliases))
-        first = cursors.canonical(found.node)
-        defaults: list[Node] = []
-        if valid(first) and first.d0 != found.node.d0:
-            defaults = [k for k in cursors.children(first) if k.kind in TEMPLATE_PARAMETERS]
-        return parameter_list(self._c, given, defaults) if given else ()
+        if not given:
+            return ()
+        first = earlier(found.node)
+        others = () if first is None else cursors.children(first)
+        return parameter_list(self._c, given, [k for k in others if k.kind in TEMPLATE_PARAMETERS])
 
     def _list_specialisation(self, node: Node, identifier: str) -> None:
         template = cursors.specialized_template(node)

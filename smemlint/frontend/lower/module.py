@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import field, replace
 from itertools import chain
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition
@@ -31,6 +31,7 @@ from smemlint.ir.uses import grown
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
 
+T = TypeVar("T")
 _CALLS = rb"<<<|cudaLaunch\w*Kernel|cuLaunchKernel|cudaGraph\w*KernelNode"
 _MATTERS = re.compile(rb"__global__|__shared__|" + _CALLS)
 _LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel|cudaGraph\w*KernelNode")
@@ -193,7 +194,7 @@ def _roots(c: Context, wanted: frozenset[str]) -> _Roots:
 
     own = tuple(owner for owner in classes if owner.file.path in c.own)
     # What names a wanted one is among the functions, but for methods in classes.
-    inside = {w.decode() for owner in own for w in _WORD.findall(owner.text())}
+    inside = frozenset[str]().union(*map(_words, own))
     return _Roots(
         tuple(root for root in (*roots, *callers, *setting) if is_asked(root)),
         own,
@@ -206,18 +207,27 @@ def _setting(
     c: Context, functions: Sequence[Definition], launching: Iterable[Definition]
 ) -> list[Definition]:
     """Functions that set file-scope variables that those name which lead to a launch, or that call such."""
-    words = set[bytes]().union(*(_WORD.findall(f.text()) for f in launching))
-    names = {n for name in c.declarations.variables_named if (n := name.encode()) in words}
-    found: dict[int, Definition] = {}
+    words = set[str]().union(*map(_words, launching))
+    names = words & c.declarations.variables_named.keys()
     others = [f for f in functions if len(f.text()) > HOST_LIMIT or f.file.path in c.own] if names else []
-    rest = [(f, frozenset(m[0] or m[1] for m in _SET.findall(f.text()))) for f in others]
-    grew = True
-    while grew:
-        new = [f for f, said in rest if f.key not in found and not names.isdisjoint(said)]
-        found.update((f.key, f) for f in new)
-        names |= {f.name.encode() for f in new}
-        grew = bool(new)
-    return list(found.values())
+    sets = [(f, {(m[0] or m[1]).decode() for m in _SET.findall(f.text())}) for f in others]
+    return _reaching(names, [(f.name, said, f) for f, said in sets])
+
+
+def _words(found: Definition) -> frozenset[str]:
+    return frozenset(word.decode() for word in _WORD.findall(found.text()))
+
+
+def _reaching(names: set[str], mentions: Iterable[tuple[str, Set[str], T]]) -> list[T]:
+    """What mentions one of the names, or the name of what does, in rounds; the names grow by those.
+    mentions: the name of each, and the words in it."""
+    found: list[T] = []
+    left = list(mentions)
+    while new := [(name, each) for name, words, each in left if not names.isdisjoint(words)]:
+        left = [(name, words, each) for name, words, each in left if names.isdisjoint(words)]
+        found += [each for _, each in new]
+        names |= {name for name, _ in new}
+    return found
 
 
 def _starting(names: frozenset[str]) -> re.Pattern[bytes] | None:
@@ -237,23 +247,10 @@ def _require_methods(c: Context, leading: set[str]) -> None:
     }
     if not leading:
         return
-    unnamed = [
-        (f, {w.decode() for w in _WORD.findall(f.text())})
-        for waiting in c.work.waiting.values()
-        for f in waiting
-        if f.file.path in c.own
-    ]
-    grew = True
-    while grew:
-        found = [
-            f
-            for f, words in unnamed
-            if f.key not in c.work.queued and not leading.isdisjoint(words - {f.name})
-        ]
-        for f in found:
-            c.work.require(f)
-            leading.add(f.name)
-        grew = bool(found)
+    waiting = (f for fs in c.work.waiting.values() for f in fs if f.file.path in c.own)
+    unnamed = [(f.name, _words(f) - {f.name}, f) for f in waiting if f.key not in c.work.queued]
+    for f in _reaching(leading, unnamed):
+        c.work.require(f)
 
 
 def _shared_globals(c: Context) -> re.Pattern[bytes] | None:
@@ -324,35 +321,17 @@ def _callers(
     if not launching:
         return [], [], set()
     known = {f.key for f in functions}
-    rest = {
-        f.key: (f, frozenset(w.decode() for w in _WORD.findall(f.text()))) for f in (*functions, *records)
-    }
-    named = set[str]().union(*(words for _, words in rest.values()))
+    rest = {f.key: (f.name, _words(f), f.key) for f in (*functions, *records)}
+    named = set[str]().union(*(words for _, words, _ in rest.values()))
     bodies = {
-        name: {w.decode() for w in _WORD.findall(macro.body.encode())}
-        for name, macro in c.positions.macros().items()
-        if name in named or "(" in macro.body
+        name: macro.body for name, macro in c.positions.macros().items() if name in named or "(" in macro.body
     }
     declared = (*c.declarations.variables_named.items(), *c.declarations.types_named.items())
     for name, node in declared:
         if name in named:  # `Runner table[] = {run_a, run_b};`, `using Net = NetOf<float>;`
-            bodies[name] = {w.decode() for w in _WORD.findall((c.positions.text(node) or "").encode())} - {
-                name
-            }
-    chosen: dict[int, Definition] = {}
-    grew = True
-    while grew:
-        grew = False
-        for name, body in bodies.items():
-            if name not in launching and not launching.isdisjoint(body):
-                launching.add(name)
-                grew = True
-        for key, (function, words) in rest.items():
-            if key not in chosen and not launching.isdisjoint(words):
-                chosen[key] = function
-                if function.name not in launching:
-                    launching.add(function.name)
-                    grew = True
+            bodies[name] = c.positions.text(node) or ""
+    others = [(name, set(_NAMES.findall(body)) - {name}, 0) for name, body in bodies.items()]
+    chosen = set(_reaching(launching, (*rest.values(), *others)))
     # In the order of the text, whichever name led there.
     return (
         [f for f in functions if f.key in chosen],

@@ -21,6 +21,7 @@ from smemlint.frontend.clang.names import (
 )
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.types import ARRAYS, POINTER
+from smemlint.frontend.text.expansion import ANGLES, listed
 from smemlint.frontend.text.scalars import SPECIAL_AXES, SPECIAL_NAMES
 from smemlint.frontend.text.specials import special_member, special_triple
 from smemlint.ir import (
@@ -58,23 +59,15 @@ def _before_unnamed(node: Node) -> Node | None:
     `this`."""
     found: Node | None = node
     while found is not None and found.kind == MEMBER_REF_EXPR and _UNNAMED.search(cursors.spelling(found)):
-        found = next((k for k in cursors.children(found) if is_expression(k.kind)), None)
+        found = next(iter(cursors.expressions(found)), None)
     return found
 
 
 def _with_arguments(text: str, name: str) -> str | None:
     """The first use of a name with template arguments, `name<a, (b > c)>`; None where there is none."""
     start = re.search(rf"\b{re.escape(name)}\s*(?=<)", text)
-    depth = {"<": 0, "(": 0}
-    for at in range(start.end() if start else len(text), len(text)):
-        character = text[at]
-        if character in "()":
-            depth["("] += 1 if character == "(" else -1
-        elif character in "<>" and not depth["("]:
-            depth["<"] += 1 if character == "<" else -1
-            if not depth["<"]:
-                return text[start.start() : at + 1] if start else None
-    return None
+    found = None if start is None else listed(text, start.end(), ANGLES)
+    return None if start is None or found is None else text[start.start() : found[1]]
 
 
 def _as_bound(place: Place, binding: Place) -> Place:
@@ -132,8 +125,7 @@ class NameLowering:
         c = self._c
         text = c.positions.text(node)
         if text is None:
-            body = c.positions.body_text(node)
-            found = c.texts.read_expression(body, prefix=True) if body else None
+            found = c.texts.read_in_macro(node)
             return Name("", found.name, c.place(node), found.arguments) if isinstance(found, Name) else None
         if not text.rstrip().endswith(">"):
             return None
@@ -198,10 +190,7 @@ class NameLowering:
         c = self._c
         text = c.positions.text(node)
         texts = c.texts.hinted(node)
-        found = texts.read_expression(text) if text else None
-        if found is None:
-            body = c.positions.body_text(node)
-            found = texts.read_expression(body, prefix=True) if body else None
+        found = (texts.read_expression(text) if text else None) or texts.read_in_macro(node)
         place = c.place(node)
         if isinstance(found, StaticMember):
             return replace(found, place=place)
@@ -307,8 +296,7 @@ class NameLowering:
         overloaded = next((k for k in kids if k.kind == OVERLOADED), None)
         tail = self._member_tail(node, base_node)
         if tail is None:
-            body = c.positions.body_text(node)
-            found = c.texts.read_expression(body, prefix=True) if body else None
+            found = c.texts.read_in_macro(node)
             parts = (self._c.exprs.lower(base_node),) if base_node is not None else ()
             if isinstance(found, Member) and parts:
                 return Member(parts[0], found.name, found.arrow, place)

@@ -26,6 +26,7 @@ from smemlint.frontend.clang.names import (
     UNION,
     VARIABLE,
     Definition,
+    earlier,
     valid,
 )
 from smemlint.frontend.lower.assigned import is_set
@@ -159,25 +160,20 @@ class RecordLowering:
         if known is None:
             self._parameters[found.key] = ()
             with self._c.within(Scope([self.outer_parameters(found)])):
-                known = template_parameters(self._c, found.node, self._previous(found))
+                known = template_parameters(self._c, found.node, earlier(found.node))
             self._parameters[found.key] = known
         return known
-
-    def _previous(self, found: Definition) -> Node | None:
-        first = cursors.canonical(found.node)
-        return first if valid(first) and first.d0 != found.node.d0 else None
 
     def outer_parameters(self, found: Definition) -> tuple[TemplateParam, ...]:
         """Parameters of the templates that a nested record stands in, which it shares."""
         if found.key in self._local:
             return self._local[found.key].parameters()
-        parent = cursors.semantic_parent(found.node)
-        if parent.kind not in RECORDS:
-            return ()
-        outer = self._c.declarations.record(parent)
-        if outer is None:
-            return ()
-        return (*self.outer_parameters(outer), *self.own_parameters(outer))
+        outer = self._c.declarations.around(found.node)
+        return () if outer is None else self.parameters(outer)
+
+    def parameters(self, found: Definition) -> tuple[TemplateParam, ...]:
+        """Return all template parameters that a record's members see."""
+        return (*self.outer_parameters(found), *self.own_parameters(found))
 
     def enter_local(self, node: Node) -> None:
         """A class in a function template: the function's parameters are its own as well."""
@@ -193,7 +189,7 @@ class RecordLowering:
 
     def is_pattern(self, found: Definition) -> bool:
         """Whether a record depends on template parameters, its own or those around it."""
-        return bool(self.own_parameters(found) or self.outer_parameters(found))
+        return bool(self.parameters(found))
 
     # Lowering
 
@@ -213,8 +209,7 @@ class RecordLowering:
             for other in declarations.records_named.get(found.name, ()):
                 if other.node.kind == CLASS_TEMPLATE and declarations.qualified(other.node) == own:
                     self.require_record(other)
-        parent = cursors.semantic_parent(found.node)
-        outer = declarations.record(parent) if parent.kind in RECORDS else None
+        outer = declarations.around(found.node)
         if outer is not None:
             self.require_record(outer)
 
@@ -233,7 +228,7 @@ class RecordLowering:
         self._lowered.add(found.key)
         name = self.record_name(found.node)
         stored = self.stored_name(found)
-        parameters = (*self.outer_parameters(found), *self.own_parameters(found))
+        parameters = self.parameters(found)
         self._required.add(found.key)
         self._by_name.setdefault(name, found)
         self._by_name.setdefault(stored, found)
@@ -437,7 +432,7 @@ class RecordLowering:
         for name, var in constants.items() if node.kind == CLASS_TEMPLATE else ():
             for other in self._outside(node, name):
                 owner = cursors.semantic_parent(other)
-                written = [k for k in cursors.children(other) if is_expression(k.kind)]
+                written = cursors.expressions(other)
                 if owner.kind != CLASS_TEMPLATE and written:
                     arguments = self._c.types.specialisation_arguments(owner)
                     if arguments:

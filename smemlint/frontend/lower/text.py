@@ -162,6 +162,11 @@ class TextLowering:
             return None
         return found if prefix or parser.done() else None
 
+    def read_in_macro(self, node: Node) -> Expr | None:
+        """The name at which a cursor begins that stands in a macro's body."""
+        body = self._c.positions.body_text(node)
+        return self.read_expression(body, prefix=True) if body else None
+
     def operand_type(self, text: str) -> Type | None:
         """The operand of `sizeof (...)`, parentheses included, when it is a type."""
         parser = self._parser(lex(text))

@@ -23,7 +23,7 @@ DEFINE = pattern(
     r"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(\(([^)]*)\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE
 )
 """A definition of a macro: its name, what stands in round brackets, the parameters, the body."""
-_MARK = pattern(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.)'|[()\[\]{}<>,]""")
+_MARK = pattern(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\]|\\.)'|[()\[\]{}<,]|(?<!-)>""")
 ANGLES = "([{<", ")]}>"
 """The brackets of types."""
 _DEPTH = 8
@@ -175,15 +175,20 @@ def listed(
     text: str, at: int = 0, brackets: tuple[str, str] = ("([{", ")]}")
 ) -> tuple[list[str], int] | None:
     """What stands in the brackets that open at an offset, cut at commas outside of further ones, and where
-    they end."""
+    they end. In brackets of a template's argument `<` and `>` compare."""
     parts: list[str] = []
-    depth, begin = 0, at + 1
+    opened, begin = "", at + 1
     for mark in _MARK.finditer(text, at):
         sign = mark.group()
-        depth += (sign in brackets[0]) - (sign in brackets[1])
-        if depth == 0 or (depth == 1 and sign == ","):
+        if sign in "<>" and any(inner in opened for inner in ("<(", "<[", "<{")):
+            continue
+        if sign in brackets[0]:
+            opened += sign
+        elif sign in brackets[1]:
+            opened = (opened if sign == ">" else opened.rstrip("<"))[:-1]
+        if not opened or (len(opened) == 1 and sign == ","):
             parts.append(text[begin : mark.start()].strip())
             begin = mark.end()
-        if depth == 0:
+        if not opened:
             return parts, mark.end()
     return None

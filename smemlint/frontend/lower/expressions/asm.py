@@ -6,7 +6,6 @@ import re
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import is_expression
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.text.expansion import expanded
 from smemlint.frontend.text.textual import lex
@@ -25,7 +24,7 @@ class AsmLowering:
 
     def lower(self, node: Node) -> Expr:
         c = self._c
-        operands = c.exprs.lower_all([k for k in cursors.children(node) if is_expression(k.kind)])
+        operands = c.exprs.lower_all(cursors.expressions(node))
         place = c.place(node)
         text = None if c.positions.in_macro(node) else c.positions.text(node)
         if text is None or not text.lstrip("_").startswith("asm"):

@@ -167,7 +167,7 @@ class ExpressionLowering:
 
     def _not_understood(self, node: Node) -> Expr:
         reason = self._reasons.get(node.kind, f"expression of kind {node.kind}")
-        parts = [k for k in cursors.children(node) if is_expression(k.kind)]
+        parts = cursors.expressions(node)
         return UnknownExpr(reason, self.lower_all(parts), self._c.place(node))
 
     # Wrappers
@@ -411,7 +411,7 @@ class ExpressionLowering:
     # Casts and construction
 
     def _cast(self, node: Node, *, reinterpret: bool = False) -> Expr:
-        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        kids = cursors.expressions(node)
         place = self._c.place(node)
         if not kids:
             return UnknownExpr("cast without operand", (), place)
@@ -435,7 +435,7 @@ class ExpressionLowering:
         return found.group() if found is not None else ""
 
     def _functional_cast(self, node: Node) -> Expr:
-        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        kids = cursors.expressions(node)
         place = self._c.place(node)
         type_ = self._c.types.of(node)
         if not kids:
@@ -450,7 +450,7 @@ class ExpressionLowering:
 
     def _new(self, node: Node) -> Expr:
         """`new T(args)`: the address of an object without a name; any other is memory."""
-        parts = self.lower_all([k for k in cursors.children(node) if is_expression(k.kind)])
+        parts = self.lower_all(cursors.expressions(node))
         type_ = self._c.types.of(node)
         match parts:
             case (Construct() as made,) if PointerTo(made.type) == type_:
@@ -461,7 +461,7 @@ class ExpressionLowering:
         return UnknownExpr("new", parts, self._c.place(node))
 
     def _compound_literal(self, node: Node) -> Expr:
-        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        kids = cursors.expressions(node)
         elements = self._elements(kids[-1]) if kids and kids[-1].kind == INIT_LIST else self.lower_all(kids)
         return Construct(self._c.types.of(node), elements, self._c.place(node))
 
@@ -511,7 +511,7 @@ class ExpressionLowering:
             text = _balanced(body) if body else None
         word = re.match(r"\w+", text) if text is not None else None
         align = word is not None and "align" in word.group()
-        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        kids = cursors.expressions(node)
         of = None
         if word is not None and text is not None:
             of = c.texts.hinted(node).operand_type(text[word.end() :])
@@ -527,7 +527,7 @@ class ExpressionLowering:
     def _pack_size(self, node: Node) -> Expr:
         c = self._c
         place = c.place(node)
-        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        kids = cursors.expressions(node)
         if kids:
             return PackSize(self.lower(kids[0]), place)
         text = c.positions.text(node)

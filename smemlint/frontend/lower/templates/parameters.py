@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import is_expression
-from smemlint.frontend.clang.names import ALIAS, RECORDS, TEMPLATE_PARAMETERS, TYPE_PARAMETER, VALUE_PARAMETER
+from smemlint.frontend.clang.names import ALIAS, TEMPLATE_PARAMETERS, TYPE_PARAMETER, VALUE_PARAMETER
 from smemlint.frontend.lower.lowering import Context, Scope
 from smemlint.frontend.lower.templates.substitute import substitute_type
 from smemlint.ir import Name, OpaqueType, TemplateArgument, TemplateParam, Type, TypeTemplate
@@ -53,7 +52,7 @@ def _parameter(c: Context, node: Node) -> TemplateParam:
 
 def _default(c: Context, node: Node, kind: str) -> TemplateArgument | None:
     if kind == "value":
-        kids = [k for k in cursors.children(node) if is_expression(k.kind)]
+        kids = cursors.expressions(node)
         text = c.positions.text(node)
         if not kids or (text is not None and "=" not in text):
             return None
@@ -80,11 +79,8 @@ def expand_alias(c: Context, declaration: Node, arguments: tuple[TemplateArgumen
     alias = next((k for k in kids if k.kind == ALIAS), None)
     if alias is None:
         return OpaqueType(cursors.spelling(declaration))
-    outer: tuple[TemplateParam, ...] = ()
-    parent = cursors.semantic_parent(declaration)
-    found = c.declarations.record(parent) if parent.kind in RECORDS else None
-    if found is not None:
-        outer = (*c.decls.outer_parameters(found), *c.decls.own_parameters(found))
+    found = c.declarations.around(declaration)
+    outer = () if found is None else c.decls.parameters(found)
     with c.within(Scope([outer] if outer else [])):
         parameters = template_parameters(c, declaration, None)
         c.scope.templates.append(parameters)
