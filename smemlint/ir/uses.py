@@ -8,7 +8,7 @@ from typing import TypeVar
 from smemlint.ir.expr import STEPS, Assign, Conditional, Expr, Index, Name, Unary, Var, uncopied
 from smemlint.ir.memo import by_identity
 from smemlint.ir.module import Function
-from smemlint.ir.stmt import Block, Declare, Stmt
+from smemlint.ir.stmt import Block, Declare, Evaluate, Stmt
 from smemlint.ir.walk import nodes_of, walk
 
 T = TypeVar("T")
@@ -40,6 +40,13 @@ def grown(found: set[T], more: Callable[[Set[T]], Iterable[T]]) -> set[T]:
     return found
 
 
+def assignment(s: object) -> Assign | None:
+    """The assignment that a statement is; a variable that it declares is assigned what it begins with."""
+    if isinstance(s, Declare) and s.var.init is not None:
+        return Assign("=", Name(s.var.id, s.var.name), s.var.init)
+    return s.expr if isinstance(s, Evaluate) and isinstance(s.expr, Assign) else None
+
+
 @by_identity
 def declared(f: Function) -> tuple[Var, ...]:
     """The variables that the statements of a function declare."""
@@ -55,13 +62,12 @@ def variables(f: Function) -> Mapping[str, Var]:
 @by_identity
 def given(f: Function) -> tuple[Assign, ...]:
     """What gives variables and places of a function a value; what a variable begins with is assigned, too."""
-    found: list[Assign] = []
-    for n in nodes_of(f.body):
-        if isinstance(n, Declare) and n.var.init is not None:
-            found.append(Assign("=", Name(n.var.id, n.var.name), n.var.init))
-        elif isinstance(n, Assign):
-            found.append(n)
-    return tuple(found)
+    nodes = nodes_of(f.body)
+    return tuple(a for n in nodes if (a := n if isinstance(n, Assign) else _begun(n)) is not None)
+
+
+def _begun(n: object) -> Assign | None:
+    return assignment(n) if isinstance(n, Declare) else None
 
 
 def array_of(e: Expr) -> Expr:
@@ -81,11 +87,17 @@ def arms(e: Expr) -> Iterator[Expr]:
         yield e
 
 
-def only_statement(s: Stmt | None) -> Stmt | None:
+def statements(s: T | None) -> tuple[T | Stmt, ...]:
+    """What runs one after the other; of an expression that alone."""
+    return s.body if isinstance(s, Block) else () if s is None else (s,)
+
+
+def only_statement(s: T | None) -> T | Stmt | None:
     """The one statement that a block is."""
-    while isinstance(s, Block) and len(s.body) == 1:
-        s = s.body[0]
-    return s
+    one: T | Stmt | None = s
+    while isinstance(one, Block) and len(one.body) == 1:
+        one = one.body[0]
+    return one
 
 
 def last_statement(s: Stmt | None) -> Stmt | None:

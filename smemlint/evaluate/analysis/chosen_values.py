@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.parts_read.halves import is_element
-from smemlint.evaluate.analysis.purity import arithmetic
+from smemlint.evaluate.analysis.purity import computes
 from smemlint.ir import (
     STEPS,
     Asm,
@@ -38,6 +38,7 @@ from smemlint.ir import (
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
+from smemlint.ir.uses import assignment, only_statement, statements
 from smemlint.ir.walk import names_in, walk
 
 Pair: TypeAlias = tuple[Expr | Stmt, Expr | Stmt]
@@ -70,11 +71,12 @@ def chosen_values(
 
 def is_of_one_value(then: Expr | Stmt | None, otherwise: Expr | Stmt | None, *, tail: bool = False) -> bool:
     """Whether all arms of a ladder give one value that differs in an element alone (tail: or in numbers)."""
-    one, other = _single(then), _single(otherwise)
+    one: Expr | Stmt | None = only_statement(then)
+    other: Expr | Stmt | None = only_statement(otherwise)
     if isinstance(other, If):
         if not is_of_one_value(other.then, other.otherwise, tail=tail):
             return False
-        other = _single(other.then)
+        other = only_statement(other.then)
     return not isinstance(one, Block | If) and len(chosen_values(one, other, tail=tail)) == 1
 
 
@@ -129,37 +131,23 @@ def _is_each_value(e: Expr, labels: list[Expr | None]) -> bool:
 
 def _met_in_turn(then: Expr | Stmt, otherwise: Expr | Stmt) -> list[Pair] | None:
     """The elements of arms that do the same one after the other; None where they do not."""
-    one, other = _body(then), _body(otherwise)
+    one, other = statements(then), statements(otherwise)
     if len(one) != len(other):
         return None
     pairs: list[Pair] = []
     for i, (s, t) in enumerate(zip(one, other, strict=True)):
-        if isinstance(s, Declare) and isinstance(t, Declare):
-            a, b = s.var.init, t.var.init
-        elif isinstance(s, Evaluate) and isinstance(t, Evaluate):
-            x, y = s.expr, t.expr
-            if not isinstance(x, Assign) or not isinstance(y, Assign) or x.op != y.op:
-                return None
-            if show(x.target) != show(y.target) or not (isinstance(x.target, Name) or i == len(one) - 1):
-                return None
-            a, b = x.value, y.value
-        else:
+        x, y = assignment(s), assignment(t)
+        if x is None or y is None or isinstance(s, Declare) is not isinstance(t, Declare) or x.op != y.op:
             return None
-        met = None if a is None or b is None else _met(a, b, tail=True)
+        if isinstance(s, Evaluate) and (
+            show(x.target) != show(y.target) or not (isinstance(x.target, Name) or i == len(one) - 1)
+        ):
+            return None
+        met = _met(x.value, y.value, tail=True)
         if met is None:
             return None
         pairs += met
     return pairs
-
-
-def _body(arm: Expr | Stmt) -> tuple[object, ...]:
-    return arm.body if isinstance(arm, Block) else (arm,)
-
-
-def _single(s: Expr | Stmt | None) -> Expr | Stmt | None:
-    while isinstance(s, Block) and len(s.body) == 1:
-        s = s.body[0]
-    return s
 
 
 def _is_statement(x: Expr | Stmt) -> bool:
@@ -171,7 +159,7 @@ def _set(arm: Expr | Stmt) -> dict[str, Assign]:
     than a line."""
     found: dict[str, Assign] = {}
     done: set[str] = set()
-    for s in arm.body if isinstance(arm, Block) else (arm,):
+    for s in statements(arm):
         e = s.expr if isinstance(s, Evaluate) else s.var.init if isinstance(s, Declare) else None
         if e is None or any(_does_more(n) for n in walk(e) if n is not e):
             return {}
@@ -223,8 +211,7 @@ def _met(a: Expr | Stmt, b: Expr | Stmt, tail: bool = False) -> list[Pair] | Non
 
 def _met_arguments(a: Call, b: Call) -> list[Pair] | None:
     """Of two calls of one function that only computes."""
-    named = isinstance(a.callee, Name) and arithmetic(a.callee.name)
-    if not named or show(a.callee) != show(b.callee) or len(a.arguments) != len(b.arguments):
+    if not computes(a) or show(a.callee) != show(b.callee) or len(a.arguments) != len(b.arguments):
         return None
     pairs: list[Pair] = []
     for x, y in zip(a.arguments, b.arguments, strict=True):

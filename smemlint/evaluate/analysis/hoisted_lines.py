@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 
 from smemlint.evaluate.analysis.line_attribution import line_of
-from smemlint.evaluate.analysis.purity import arithmetic, innermost
+from smemlint.evaluate.analysis.purity import computes, innermost
 from smemlint.ir import (
     SHARED,
     ArrayOf,
@@ -119,7 +119,7 @@ class _Lines:
         for n in walk((s.condition, s.step, s.body)):
             if isinstance(n, _OPAQUE) or (isinstance(n, Unary) and n.op in ("*", "&")):
                 return False
-            if isinstance(n, Call) and not (isinstance(n.callee, Name) and arithmetic(n.callee.name)):
+            if isinstance(n, Call) and not computes(n):
                 return False
             target = target_of(n)
             if target is not None and not self._apart(target):

@@ -217,7 +217,7 @@ class Calls:
             or (isinstance(n, Unary) and n.op == "*" and not isinstance(n.operand, This))
             or (isinstance(n, Member) and n.arrow and not isinstance(n.base, This))
             or (isinstance(n, Member) and n.name in self.references)
-            or (isinstance(n, Call) and not (isinstance(n.callee, Name) and arithmetic(n.callee.name)))
+            or (isinstance(n, Call) and not computes(n))
             for n in nodes_of(f.body)
         )
 
@@ -323,6 +323,11 @@ class Calls:
 def arithmetic(name: str) -> bool:
     """Whether a function of the toolkit computes a lane's number from that lane's numbers."""
     return effect_of(name) in _ARITHMETIC
+
+
+def computes(e: Call) -> bool:
+    """Whether a call is one of such a function."""
+    return isinstance(e.callee, Name) and arithmetic(e.callee.name)
 
 
 def pure(name: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smemlint.evaluate.analysis.purity import arithmetic
+from smemlint.evaluate.analysis.purity import computes
 from smemlint.ir import (
     ArrayOf,
     Asm,
@@ -20,7 +20,6 @@ from smemlint.ir import (
     Construct,
     Continue,
     Declare,
-    Evaluate,
     Expr,
     Function,
     Goto,
@@ -42,7 +41,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.uses import last_statement, target_of
+from smemlint.ir.uses import assignment, last_statement, statements, target_of
 from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.records import record
 
@@ -92,13 +91,10 @@ class _Sinks:
         """Declared here without a value, and not used yet."""
         for at, s in enumerate(body):
             given = _given(s)
-            name, value = given if given is not None else (None, None)
-            if name is not None and value is not None and (isinstance(s, Declare) or name in bare):
-                loads = self._loads(value)
-                if 0 < loads <= SOURCES:
-                    guards = self._guards(body, at + 1, name, loads)
-                    if guards:
-                        self.found[id(s)] = Path(guards, loads)
+            if given is not None and (isinstance(s, Declare) or given[0] in bare):
+                loads = self._loads(given[1])
+                if 0 < loads <= SOURCES and (guards := self._guards(body, at + 1, given[0], loads)):
+                    self.found[id(s)] = Path(guards, loads)
             bare -= self._names(s)
             if isinstance(s, Declare) and s.var.init is None and s.var.storage == "local":
                 bare.add(s.var.id)
@@ -125,7 +121,7 @@ class _Sinks:
             if isinstance(s, Block):
                 return (*guards, *self._guards(s.body, 0, name, loads))
             given = _given(s)
-            if given is not None and given[1] is not None and isinstance(s, Declare):
+            if given is not None and isinstance(s, Declare):
                 more = loads + self._loads(given[1])
                 if more <= SOURCES and len(names_in(given[1]) & self.locals) <= SOURCES + 1:
                     return (*guards, *self._guards(body, at + 1, given[0], more))
@@ -136,9 +132,7 @@ class _Sinks:
             if (then and s.otherwise is not None and name in self._names(s.otherwise)) or not self._stays(s):
                 break
             arm = s.then if then else s.otherwise
-            assert arm is not None
-            inner = arm.body if isinstance(arm, Block) else (arm,)
-            return (*guards, Guard(id(s), then), *self._guards(inner, 0, name, loads))
+            return (*guards, Guard(id(s), then), *self._guards(statements(arm), 0, name, loads))
         else:
             return ()  # used nowhere: the load does not run, and is reported as it is written
         return tuple(guards)
@@ -147,7 +141,7 @@ class _Sinks:
         """Loads from memory in an expression that may move; more than SOURCES where it may not."""
         loads = 0
         for n in walk(e):
-            if isinstance(n, Call) and not (isinstance(n.callee, Name) and arithmetic(n.callee.name)):
+            if isinstance(n, Call) and not computes(n):
                 return SOURCES + 1
             if isinstance(n, Asm | Construct | Lambda | This | UnknownExpr) or target_of(n) is not None:
                 return SOURCES + 1
@@ -190,13 +184,9 @@ class _Sinks:
         return known
 
 
-def _given(s: Stmt) -> tuple[str, Expr | None] | None:
+def _given(s: Stmt) -> tuple[str, Expr] | None:
     """The local variable that a statement gives a value, and the value."""
-    if isinstance(s, Declare):
-        if s.var.storage != "local" or isinstance(s.var.type, PointerTo):
-            return None
-        return s.var.id, s.var.init
-    if isinstance(s, Evaluate) and isinstance(s.expr, Assign) and s.expr.op == "=":
-        target = s.expr.target
-        return (target.id, s.expr.value) if isinstance(target, Name) else None
-    return None
+    if isinstance(s, Declare) and (s.var.storage != "local" or isinstance(s.var.type, PointerTo)):
+        return None
+    a = assignment(s)
+    return (a.target.id, a.value) if a is not None and a.op == "=" and isinstance(a.target, Name) else None

@@ -37,7 +37,7 @@ from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.stmt import Block, UnknownStmt
 from smemlint.ir.types import element_type
-from smemlint.ir.uses import only_statement
+from smemlint.ir.uses import assignment, only_statement
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
 
@@ -182,11 +182,8 @@ def _surely_runs_before(leaf: _Leaf, here: _Leaf, there: _Leaf) -> bool:
 
 def _copied_to(s: Stmt | Expr, load: Expr) -> Expr | None:
     """The variable that a statement puts what it loads into, and does nothing else with it."""
-    if isinstance(s, Declare) and s.var.init is not None and uncast(s.var.init) is load:
-        return Name(s.var.id, s.var.name)
-    if isinstance(s, Evaluate) and isinstance(s.expr, Assign) and s.expr.op == "=":
-        return s.expr.target if uncast(s.expr.value) is load else None
-    return None
+    a = assignment(s)
+    return a.target if a is not None and a.op == "=" and uncast(a.value) is load else None
 
 
 def _key(target: Expr) -> str:
@@ -199,11 +196,10 @@ def _key(target: Expr) -> str:
 
 def _given(s: Stmt | Expr, variable: str, own: frozenset[str]) -> bool:
     """Whether a statement only hands (a part of) a variable on to another of its own."""
-    if isinstance(s, Declare):
-        return s.var.init is not None and _is_part(uncast(s.var.init), variable)
-    if isinstance(s, Evaluate) and isinstance(s.expr, Assign) and s.expr.op == "=":
-        return root_of(s.expr.target) in own and _is_part(uncast(s.expr.value), variable)
-    return False
+    a = assignment(s)
+    if a is None or a.op != "=" or not _is_part(uncast(a.value), variable):
+        return False
+    return isinstance(s, Declare) or root_of(a.target) in own
 
 
 def _is_part(e: Expr, variable: str) -> bool:

@@ -17,11 +17,8 @@ from smemlint.evaluate.compiler.log import Entry, Log, distance, lie_apart
 from smemlint.evaluate.machine.components import Journal
 from smemlint.evaluate.machine.machine import Barrier, Event
 from smemlint.ir import (
-    Assign,
-    Block,
     Call,
     Declare,
-    Evaluate,
     Expr,
     If,
     Index,
@@ -32,6 +29,7 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.memo import by_identity
+from smemlint.ir.uses import assignment, statements
 from smemlint.ir.walk import walk
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
@@ -138,22 +136,19 @@ def _heads(body: object) -> dict[Where, tuple[Where, ...]]:
 
 def _first_loads(body: Stmt) -> Iterator[Place]:
     """What a branch reads from memory before it does anything else, in order."""
-    for s in body.body if isinstance(body, Block) else (body,):
-        given = s.expr if isinstance(s, Evaluate) and isinstance(s.expr, Assign) else None
-        value = s.var.init if isinstance(s, Declare) else given.value if given is not None else None
-        if value is None and not isinstance(s, Declare):
+    for s in statements(body):
+        given = assignment(s)
+        if given is None and isinstance(s, Declare):
+            continue
+        reads = None if given is None else _reads(given.value)
+        if given is None or reads is None:
             return
-        reads = _reads(value) if value is not None else []
-        if reads is None:
-            return
-        target = (_reads(given.target) if given is not None else None) or []
-        if given is None or not target:
+        target = _reads(given.target)
+        if not target or given.op == "=":
             yield from reads
-        elif given.op == "=":
-            yield from reads
-            return
-        else:
-            yield from target if not reads else ()
+        elif not reads:
+            yield from target
+        if target:
             return
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms, is_number
 from smemlint.evaluate.analysis.chosen_values import Pair, chosen_values, is_of_one_value
 from smemlint.evaluate.analysis.parts_read.halves import is_element
-from smemlint.evaluate.analysis.purity import arithmetic
+from smemlint.evaluate.analysis.purity import computes
 from smemlint.evaluate.compiler.hoist import reads_first
 from smemlint.evaluate.compiler.log import Log
 from smemlint.evaluate.compiler.sink import nowhere
@@ -56,7 +56,7 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.types import element_type
-from smemlint.ir.uses import holds, only_statement
+from smemlint.ir.uses import assignment, holds, only_statement, statements
 from smemlint.ir.walk import children, nodes_of, walk
 
 _COMPUTES = (tuple, Block, Evaluate, Assign, Binary, Unary, Cast, Call, Member, Name, Literal, FloatLiteral)
@@ -138,9 +138,8 @@ def _note_values(
 
 def _ends_in_a_store(arm: Node) -> bool:
     """Whether the last statement of an arm sets more than a variable."""
-    last = _statements(arm)[-1:]
-    sets = [s.expr.target for s in last if isinstance(s, Evaluate) and isinstance(s.expr, Assign)]
-    return any(is_element(target) for target in sets)
+    last = statements(arm)[-1:]
+    return any(isinstance(s, Evaluate) and is_element(a.target) for s in last if (a := assignment(s)))
 
 
 def _pairs(
@@ -278,12 +277,10 @@ def _keeps_a_number(pair: tuple[Assign, Assign], behind: Behind) -> bool:
 
 def _last_stores(then: Node, otherwise: Node) -> Iterator[tuple[Assign, Assign]]:
     """Assignments to one place with which both arms end, the last ones first."""
-    one_each = len(_statements(then)) == len(_statements(otherwise)) == 1
-    for a, b in zip(reversed(_statements(then)), reversed(_statements(otherwise)), strict=False):
-        if not isinstance(a, Evaluate) or not isinstance(b, Evaluate):
-            return
-        one, other = a.expr, b.expr
-        if not isinstance(one, Assign) or not isinstance(other, Assign) or not is_element(one.target):
+    one_each = len(statements(then)) == len(statements(otherwise)) == 1
+    for a, b in zip(reversed(statements(then)), reversed(statements(otherwise)), strict=False):
+        one, other = assignment(a), assignment(b)
+        if one is None or other is None or not is_element(one.target):
             return
         values = (one.value, other.value)
         if show(one.target) != show(other.target) or any(_does_more(v) for v in values):
@@ -294,10 +291,6 @@ def _last_stores(then: Node, otherwise: Node) -> Iterator[tuple[Assign, Assign]]
         loads = any(is_element(n) for v in values for n in walk(v))
         if one.op != other.op or one.op != "=" or loads:
             return  # a load that stays in its arm keeps the stores before it there
-
-
-def _statements(s: Node) -> tuple[Stmt, ...]:
-    return s.body if isinstance(s, Block) else () if s is None else (s,)  # type: ignore[return-value]
 
 
 def _does_more(e: Expr) -> bool:
@@ -376,7 +369,7 @@ def differ_in_elements(then: Node, otherwise: Node) -> bool:
 
 def _stores_early(arm: Node) -> bool:
     """Whether an arm stores anything before its end."""
-    sets = [s.expr.target for s in _statements(arm) if isinstance(s, Evaluate) and isinstance(s.expr, Assign)]
+    sets = [a.target for s in statements(arm) if (a := assignment(s))]
     return any(not isinstance(target, Name) for target in sets[:-1])
 
 
@@ -390,7 +383,7 @@ def _shape(node: object) -> tuple[object, ...] | None:
     if isinstance(node, Index):
         inner = _shape(node.base)
         return None if inner is None or any(map(is_element, walk(node.index))) else ("[]", *inner)
-    if isinstance(node, Call) and not (isinstance(node.callee, Name) and arithmetic(node.callee.name)):
+    if isinstance(node, Call) and not computes(node):
         return None
     if not isinstance(node, _COMPUTES) or (isinstance(node, Unary) and node.op in (*STEPS, "*")):
         return None

@@ -60,6 +60,7 @@ from smemlint.ir import (
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
+from smemlint.ir.uses import statements
 from smemlint.ir.walk import walk
 
 PREDICATED = 8
@@ -70,8 +71,7 @@ it."""
 @by_identity
 def _only_sets(s: If) -> bool:
     """Whether the arms of an `if` only set variables."""
-    arms = [arm for arm in (s.then, s.otherwise) if arm is not None]
-    inner = [x for arm in arms for x in (arm.body if isinstance(arm, Block) else (arm,))]
+    inner = (*statements(s.then), *statements(s.otherwise))
     return bool(inner) and all(isinstance(x, Evaluate) and _sets_a_variable(x.expr) for x in inner)
 
 
