@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from smemlint.ir.expr import Expr, Var
+from smemlint.ir.expr import Expr, Name, Var
+from smemlint.ir.memo import by_identity
 from smemlint.ir.place import Place
 from smemlint.ir.stmt import Stmt
 from smemlint.ir.types import TemplateArgument, Type, own_name
@@ -189,6 +190,16 @@ class Module:
     def kernels(self) -> tuple[Function, ...]:
         return tuple(f for f in self.functions.values() if f.side == "kernel" and not f.declared)
 
+    @property
+    def methods(self) -> Mapping[str, tuple[str, ...]]:
+        """By name: ids of the methods of all classes."""
+        return _methods(self)
+
+    def meant(self, callee: Name) -> set[str]:
+        """Ids of the functions that a call by name may mean, with their specialisations."""
+        ids = {*self.overloaded(callee.name), *filter(None, (callee.id,))}
+        return ids | {special for id in ids for special in self.specialisations.get(id, ())}
+
     def overloaded(self, name: str) -> tuple[str, ...]:
         """Ids of the functions that a name may mean which clang left unresolved. Written with `std::`, or
         with `::` alone, it means nothing of other namespaces."""
@@ -199,6 +210,15 @@ class Module:
         namespace = f"@N@{qualifier}@" if qualifier else ""
         scopes = ((id, id.partition("@F")[0] + "@") for id in ids)
         return tuple(id for id, scope in scopes if (namespace in scope if namespace else "@N@" not in scope))
+
+
+@by_identity
+def _methods(module: Module) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for record_ in module.records.values():
+        for name, ids in record_.methods.items():
+            found.setdefault(name, []).extend(ids)
+    return {name: tuple(ids) for name, ids in found.items()}
 
 
 def overloads_of(functions: Mapping[str, Function]) -> dict[str, tuple[str, ...]]:

@@ -72,7 +72,7 @@ class Sharing:
         classes |= set(_classes([p.type for p in kernel.parameters]))
         seen, queue = {kernel.id}, self._called(first.ids, names, members, classes)
         for owner, name in _handed_on(kernel, launch):
-            found = [id for r in self.module.records.values() for id in r.methods.get(name, ())]
+            found = self.module.methods.get(name, ())
             if not found:
                 return f"it calls `{owner}::{name}`, and no launch tells what `{owner}` is"
             queue += [self.module.functions[id] for id in found if id in self.module.functions]

@@ -27,21 +27,11 @@ def owned(module: Module) -> frozenset[str]:
             if isinstance(node, Name) and node.id in arrays:
                 uses.setdefault(node.id, set()).add(f.id)
             elif isinstance(node, Call):
-                for callee in _meant(module, node):
+                named = isinstance(node.callee, Name)
+                methods = module.methods.get(node.callee.name, ()) if isinstance(node.callee, Member) else ()
+                for callee in module.meant(node.callee) if named else methods:
                     callers.setdefault(callee, set()).add(f.id)
     return frozenset(id for id, users in uses.items() if _kernels(module, users, callers) == 1)
-
-
-def _meant(module: Module, call: Call) -> set[str]:
-    """Ids of the functions that a call may mean, by name."""
-    if isinstance(call.callee, Member):
-        methods = [r.methods.get(call.callee.name, ()) for r in module.records.values()]
-        return {id for ids in methods for id in ids}
-    if not isinstance(call.callee, Name):
-        return set()
-    alike = set(module.overloaded(call.callee.name))
-    alike |= {call.callee.id} if call.callee.id else set()
-    return alike | {special for id in alike for special in module.specialisations.get(id, ())}
 
 
 def _kernels(module: Module, users: set[str], callers: dict[str, set[str]]) -> int:

@@ -86,10 +86,6 @@ class Calls:
         self._slice = slice
         self._inside: dict[tuple[str, frozenset[str], frozenset[str]], Inside | None] = {}
         self._known: dict[str, bool] = {}
-        self._methods: dict[str, list[str]] = {}
-        for record in module.records.values():
-            for name, ids in record.methods.items():
-                self._methods.setdefault(name, []).extend(ids)
 
     def inert(self, e: Call) -> bool:
         """Whether a call of a function, method or operator does arithmetic only."""
@@ -100,7 +96,7 @@ class Calls:
                 return callee.id in self._module.functions and all(map(self._function, {callee.id, *alike}))
             return all(map(self._function, alike)) if alike else pure(callee.name)
         if isinstance(callee, Member) or (isinstance(callee, StaticMember) and self._is_read(callee.owner)):
-            found = self._methods.get(callee.name, ())
+            found = self._module.methods.get(callee.name, ())
             return bool(found) and all(map(self._function, found))
         return False
 
@@ -118,7 +114,9 @@ class Calls:
 
     def methods(self, e: Call) -> list[Function]:
         """The methods of the module that a call by `.`, `->` or of a static one may mean."""
-        ids = self._methods.get(e.callee.name, ()) if isinstance(e.callee, Member | StaticMember) else ()
+        ids = (
+            self._module.methods.get(e.callee.name, ()) if isinstance(e.callee, Member | StaticMember) else ()
+        )
         return [f for id in ids if (f := self._module.functions.get(id)) is not None]
 
     def outputs(self, e: Call | Asm) -> Iterator[Expr]:
@@ -207,7 +205,7 @@ class Calls:
 
     def _runs(self, method: str) -> bool:
         """Whether classes of the module have methods of this name that do more than compute."""
-        return any(map(self._reaches, self._methods.get(method, ())))
+        return any(map(self._reaches, self._module.methods.get(method, ())))
 
     def _reaches(self, id: str) -> bool:
         """Whether a function may do more than compute with numbers and members: access what they lead to."""
@@ -392,8 +390,5 @@ def named_functions(module: Module, e: Call) -> list[Function]:
     """The functions of a module that a call by name may mean; none when others may be meant."""
     if not isinstance(e.callee, Name):
         return []
-    alike = module.overloaded(e.callee.name)
-    ids = {e.callee.id, *alike} if e.callee.id else set(alike)
-    ids |= {special for id in ids for special in module.specialisations.get(id, ())}
-    found = [module.functions.get(id) for id in sorted(ids)]
+    found = [module.functions.get(id) for id in sorted(module.meant(e.callee))]
     return [] if None in found else [f for f in found if f is not None]

@@ -15,7 +15,7 @@ from smemlint.ir.types import own_name
 @by_identity
 def has_destructors(module: Module) -> bool:
     """Return whether any class of a program has a destructor."""
-    return any(name.startswith("~") for r in module.records.values() for name in r.methods)
+    return any(name.startswith("~") for name in module.methods)
 
 
 Ending = tuple[int, RecordRef, Function]

@@ -280,8 +280,7 @@ def takes_own(f: Function) -> bool:
 @by_identity
 def declared_operators(module: Module) -> frozenset[str]:
     """The operators that records of a program declare as methods."""
-    names = {name for r in module.records.values() for name in r.methods}
-    return frozenset(name.removeprefix("operator") for name in names if name.startswith("operator"))
+    return frozenset(n.removeprefix("operator") for n in module.methods if n.startswith("operator"))
 
 
 def has_pack(f: Function) -> bool:
