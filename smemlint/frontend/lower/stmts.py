@@ -219,10 +219,7 @@ class StatementLowering:
     def _if(self, node: Node) -> Stmt:
         c = self._c
         kids = cursors.children(node)
-        before: list[Stmt] = []
-        while kids and kids[0].kind in (DECL_STMT, VARIABLE) and len(kids) > 2:
-            before.extend(self._declared(kids[0]) if kids[0].kind == DECL_STMT else c.decls.local(kids[0]))
-            kids = kids[1:]
+        before, kids = self._declared_first(kids)
         if len(kids) < 2:
             parts = self.statements(kids)
             return UnknownStmt("if without a branch", tuple(before + parts), c.place(node))
@@ -233,6 +230,14 @@ class StatementLowering:
         stmt = If(condition, then, otherwise, self._is_constexpr(node), c.place(node))
         body = [*before, *launches, stmt]
         return Block(tuple(body), scope=True) if before else self.block(body)
+
+    def _declared_first(self, kids: list[Node]) -> tuple[list[Stmt], list[Node]]:
+        """What `if (int x = f(); x)` declares, and the rest."""
+        before: list[Stmt] = []
+        while len(kids) > 2 and kids[0].kind in (DECL_STMT, VARIABLE):
+            local = self._declared if kids[0].kind == DECL_STMT else self._c.decls.local
+            before, kids = [*before, *local(kids[0])], kids[1:]
+        return before, kids
 
     def _is_constexpr(self, node: Node) -> bool:
         start = self._c.positions.start(node)
@@ -246,10 +251,7 @@ class StatementLowering:
     def _switch(self, node: Node) -> Stmt:
         c = self._c
         kids = cursors.children(node)
-        before: list[Stmt] = []
-        while len(kids) > 2 and kids[0].kind in (DECL_STMT, VARIABLE):
-            before.extend(self._declared(kids[0]) if kids[0].kind == DECL_STMT else c.decls.local(kids[0]))
-            kids = kids[1:]
+        before, kids = self._declared_first(kids)
         if len(kids) == 2 and not before:
             before = self._initialised(node, kids)
         if len(kids) != 2:
@@ -322,18 +324,13 @@ class StatementLowering:
         kids = cursors.children(node)
         if not kids:
             return UnknownStmt("for", (), c.place(node))
-        init_node, condition_node, step_node = self._for_parts(node, kids[:-1])
-        init: Stmt | None = None
-        if init_node is not None:
-            init = self.lower(init_node)
-        declares = condition_node is not None and condition_node.kind == VARIABLE
-        condition: Expr | None = None
-        if condition_node is not None and not declares:
-            condition = c.exprs.lower(condition_node)
-        step = c.exprs.lower(step_node) if step_node is not None else None
-        body = self._asked(condition_node, kids[-1]) if condition_node and declares else self.lower(kids[-1])
-        loop = Loop(init, condition, step, body, True, None, c.place(node))
-        return self.block([loop])
+        first, asked, last = self._for_parts(node, kids[:-1])
+        init = self.lower(first) if first is not None else None
+        declares = asked is not None and asked.kind == VARIABLE
+        condition = c.exprs.lower(asked) if asked is not None and not declares else None
+        step = c.exprs.lower(last) if last is not None else None
+        body = self._asked(asked, kids[-1]) if asked is not None and declares else self.lower(kids[-1])
+        return Loop(init, condition, step, body, True, None, c.place(node))
 
     def _for_parts(self, node: Node, kids: list[Node]) -> tuple[Node | None, Node | None, Node | None]:
         """Which of init, condition and step are there: clang leaves out what is missing."""
@@ -358,10 +355,10 @@ class StatementLowering:
         kids = cursors.children(node)
         if len(kids) < 2:
             return UnknownStmt("while", tuple(self.statements(kids)), c.place(node))
-        if kids[0].kind == VARIABLE:
-            return Loop(None, None, None, self._asked(kids[0], kids[-1]), True, None, c.place(node))
-        condition = c.exprs.lower(kids[0])
-        return self.block([Loop(None, condition, None, self.lower(kids[-1]), True, None, c.place(node))])
+        declares = kids[0].kind == VARIABLE
+        condition = None if declares else c.exprs.lower(kids[0])
+        body = self._asked(kids[0], kids[-1]) if declares else self.lower(kids[-1])
+        return Loop(None, condition, None, body, True, None, c.place(node))
 
     def _asked(self, variable: Node, body: Node) -> Stmt:
         """The body of a loop whose condition declares a variable, which each iteration does anew."""
