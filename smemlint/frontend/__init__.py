@@ -21,7 +21,7 @@ from smemlint.frontend.text.configurations import (
     configurations_that_use,
     further_configurations,
 )
-from smemlint.frontend.text.coverage import SkippedText, count_uses, uncovered
+from smemlint.frontend.text.coverage import SkippedText, uncovered
 from smemlint.frontend.text.kernels import lost_kernels, saying_shared
 from smemlint.ir import Member, Module, Name, StaticMember, Unparsed
 from smemlint.ir.walk import nodes_of
@@ -41,8 +41,8 @@ def load(
 
     known: takes in what the file teaches for reading others of its program.
 
-    What the file's text shows and no configuration brought is in the first module's `unparsed`; its
-    `shared_tokens` counts over all of them. Raises SourceError when the file cannot be parsed at all.
+    What the file's text shows and no configuration brought is in the first module's `unparsed`. Raises
+    SourceError when the file cannot be parsed at all.
     """
     options, known = options or ParseOptions(), known or Known()
     unit, implied = _first(source, options, known)
@@ -61,7 +61,6 @@ def load(
     modules[0] = replace(
         modules[0],
         unparsed=unparsed,
-        shared_tokens=count_uses(texts),
         lost=tuple(kernel for path in sorted(own) for kernel in _lost(path, texts, modules, unparsed)),
     )
     saying = saying_shared(_of_file(unit.path, texts))

@@ -175,8 +175,6 @@ class Module:
     overloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Function ids by unqualified name, for calls that clang left unresolved (templates)."""
     unparsed: tuple[Unparsed, ...] = ()
-    shared_tokens: int = 0
-    """Uses of shared names that the text shows in active branches of project files."""
     missing_includes: tuple[str, ...] = ()
     lost: tuple[Unparsed, ...] = ()
     """Kernels that the text of the main file shows and no configuration brought; `text` is the name."""

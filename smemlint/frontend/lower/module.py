@@ -35,8 +35,6 @@ T = TypeVar("T")
 _CALLS = rb"<<<|cudaLaunch\w*Kernel|cuLaunchKernel|cudaGraph\w*KernelNode"
 _MATTERS = re.compile(rb"__global__|__shared__|" + _CALLS)
 _LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel|cudaGraph\w*KernelNode")
-_STARTS = re.compile(rb"__global__|" + _CALLS)
-"""What matters in a file that is read for what it launches."""
 _GROUP = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 """Parentheses, such as those of an attribute."""
 _INSTANCE = re.compile(

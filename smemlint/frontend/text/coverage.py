@@ -109,19 +109,6 @@ def uncovered(
     return tuple(sorted(result, key=lambda item: (item.place.path, item.place.offset)))
 
 
-def count_uses(texts: Iterable[Sequence[SkippedText]]) -> int:
-    """Uses of shared names, declarations left out, in the active branches of any configuration."""
-    return len(
-        {
-            (token.path, token.offset)
-            for configuration in texts
-            for text in configuration
-            for token in shared_tokens(text)
-            if not token.declaration
-        }
-    )
-
-
 @lru_cache(maxsize=256)
 def _code(data: bytes) -> bytes:
     """Without comments, literals and preprocessor lines."""

@@ -9,7 +9,6 @@ from smemlint.frontend.text.coverage import (
     DROPPED,
     INACTIVE,
     SkippedText,
-    count_uses,
     shared_tokens,
     uncovered,
 )
@@ -100,7 +99,6 @@ def test_what_no_configuration_brought_is_told_with_its_reason() -> None:
         (5, 3, "a[1] = 2; }", DROPPED),
     ]
     everything = SkippedText("k.cu", text.encode(), ())
-    assert count_uses([[skipped], [everything]]) == 2
     assert (
         uncovered(
             [[skipped], [everything]], {declared, ("k.cu", text.index("a[0]")), ("k.cu", text.index("a[1]"))}
