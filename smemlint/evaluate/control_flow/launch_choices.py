@@ -59,6 +59,7 @@ WIDEST = 16
 MOST_TRIED = 200
 """Nodes of the IR in a way that is tried."""
 Held = dict[tuple[Object, int], Value]
+Ways = tuple[Affine, Held, frozenset[str], list[Held | None]]
 
 
 @record(frozen=True, slots=True)
@@ -241,6 +242,22 @@ def leaves_by_launch(m: Machine, decision: Affine, arms: Iterable[Stmt | None]) 
             exits.end.decisions += (decision,)
         if m.frame.end is not None:
             m.frame.end.decisions += (decision,)
+
+
+def ways_by_launch(
+    m: Machine, c: Int, arms: Sequence[Stmt | None], others: Sequence[Stmt | None]
+) -> Ways | None:
+    """Of a number that only the launch decides, as meet_ways() takes it: itself, what the arms set held
+    before, which variables these are, and what they would hold on other ways. None: one that sets nothing."""
+    decision = decided_by_launch(m, c)
+    if decision is None:
+        return None
+    leaves_by_launch(m, decision, arms)
+    assigned = frozenset[str]().union(*(effects(s).assigned for s in arms if s is not None))
+    if not assigned:
+        return None
+    held = contents(m, assigned)
+    return decision, held, assigned, [{} if s is None else tried(m, (s,)) for s in others]
 
 
 @by_identity

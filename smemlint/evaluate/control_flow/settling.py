@@ -18,6 +18,17 @@ def choice_at(m: Machine, node: object) -> Choice | None:
     return m.task.paths.at(node)
 
 
+def settled_at(m: Machine, choice: Choice | None) -> int | None:
+    """The way that a choice is made to go; None: it is open, or no choice."""
+    return None if choice is None or m.task.paths is None else m.task.paths.settled.get(choice)
+
+
+def leave_open(m: Machine, choice: Choice | None, ways: int = 2) -> None:
+    """Note a choice between so many ways that nothing settles."""
+    if choice is not None and m.task.paths is not None:
+        m.task.paths.leave_open(choice, ways)
+
+
 def settle(m: Machine, c: Int, way: int) -> None:
     """From here on a condition is true (1) or false (0)."""
     m.context.way = {**m.context.way, **taken(c, truth=bool(way))}

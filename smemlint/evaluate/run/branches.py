@@ -18,17 +18,17 @@ from smemlint.evaluate.control_flow.join_points import (
     suppose,
     sure,
 )
-from smemlint.evaluate.control_flow.launch_choices import (
-    Held,
-    contents,
-    decided_by_launch,
-    effects,
-    leaves_by_launch,
-    meet_ways,
-    tried,
-)
+from smemlint.evaluate.control_flow.launch_choices import meet_ways, ways_by_launch
 from smemlint.evaluate.control_flow.masks import Branch, decode, in_two, restore, snapshot, without
-from smemlint.evaluate.control_flow.settling import apart, choice_at, is_limit, settle, ways_out
+from smemlint.evaluate.control_flow.settling import (
+    apart,
+    choice_at,
+    is_limit,
+    leave_open,
+    settle,
+    settled_at,
+    ways_out,
+)
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.library.host_checks import checked
@@ -38,7 +38,6 @@ from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.conditionals import chooses_arrays, continued
 from smemlint.evaluate.run.exceptions import note_check
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, collapse, form_of
 from smemlint.evaluate.values.provenance import following
@@ -119,10 +118,10 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     roots = continued(m, s.condition)
     guessed = m.unknowns.guesses != guesses
     choice, contrary = None if c.known and not guessed else choice_at(m, s), None
-    if choice is not None and m.task.paths is not None:
+    if choice is not None:
         if guessed:
             c = _undecided(m, s.condition)
-        way = m.task.paths.settled.get(choice)
+        way = settled_at(m, choice)
         if way is not None:
             settle(m, c, way)
             body = s.then if way else otherwise
@@ -173,8 +172,8 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
             branch(m, parts[0], lambda: arm(True, s.then), None, roots, (s.then, None), s)
             c = parts[1]
     parted = branch(m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), s, chosen=chosen)
-    if choice is not None and m.task.paths is not None and (parted or ways_out(m) > left):
-        m.task.paths.leave_open(choice)
+    if choice is not None and (parted or ways_out(m) > left):
+        leave_open(m, choice)
 
 
 def _undecided(m: Machine, condition: Expr) -> Int:
@@ -206,7 +205,8 @@ def branch(
     yes, no = decode(m, c, stays=not _leaves(arms[0])), decode(m, negated, stays=not _leaves(arms[1]))
     yes, no = without(yes, left_before(m, c)), without(no, left_before(m, negated))
     before = None if c.known else snapshot(m)
-    launched = _parts_by_launch(m, c, arms)
+    known = collapse(c.const, m.may) if c.known else None
+    launched = ways_by_launch(m, c, arms, arms[1:] if isinstance(known, int) and known else arms[:1])
     m.must, m.may = yes.must, yes.may
     line, work, logged, touched = (
         m.lines.region,
@@ -289,22 +289,6 @@ def _only_leaves(arm: Stmt) -> bool:
 def _leaves(arm: Stmt | None) -> bool:
     """Whether an arm may go elsewhere than to its end."""
     return arm is not None and bool(jumps_in(arm))
-
-
-def _parts_by_launch(
-    m: Machine, c: Int, arms: tuple[Stmt | None, Stmt | None]
-) -> tuple[Affine, Held, frozenset[str], list[Held | None]] | None:
-    """Of a condition that only the launch decides: itself, what its arms set held before, which variables
-    these are, and what they hold on the way that is not taken."""
-    decision = decided_by_launch(m, c)
-    if decision is None:
-        return None
-    leaves_by_launch(m, decision, arms)
-    assigned = frozenset[str]().union(*(effects(s).assigned for s in arms if s is not None))
-    if not assigned:
-        return None
-    other = arms[1] if collapse(c.const, m.may) else arms[0]
-    return decision, contents(m, assigned), assigned, [{} if other is None else tried(m, (other,))]
 
 
 def _arm(m: Machine, c: Int, lanes: Branch, body: Callable[[], None] | None) -> None:

@@ -10,7 +10,7 @@ from smemlint.evaluate.compiler.selects import differ_in_elements, note, one_of_
 from smemlint.evaluate.control_flow.join_points import merge_into
 from smemlint.evaluate.control_flow.launch_choices import decided_by_launch, either_value
 from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
-from smemlint.evaluate.control_flow.settling import choice_at, differ, settle
+from smemlint.evaluate.control_flow.settling import choice_at, differ, leave_open, settle, settled_at
 from smemlint.evaluate.language.accesses import load, mention
 from smemlint.evaluate.language.conversions import operand_of, truth
 from smemlint.evaluate.language.expression_types import type_of_expression
@@ -132,13 +132,12 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     touched = m.code_size.touched
     roots = continued(m, e.condition)
     choice = None if c.known and m.unknowns.guesses == guesses else choice_at(m, e)
-    settled = m.task.paths.settled.get(choice) if choice is not None and m.task.paths is not None else None
+    settled = settled_at(m, choice)
     if settled is not None:
         settle(m, c, settled)
         return evaluate(m, e.then if settled else e.otherwise)
     if c.known and isinstance(c.const, int):
-        if choice is not None and m.task.paths is not None:
-            m.task.paths.leave_open(choice)
+        leave_open(m, choice)
         guessed = m.unknowns.guesses != guesses
         if guessed or form_of(c).terms:
             m.arm(roots[not c.const], ("?", m.lines.made))
@@ -194,8 +193,8 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         if t.kind in ("int", "uint"):
             a, b = ar.convert(a, t, m.unknowns), ar.convert(b, t, m.unknowns)
     merged = merge(m, c, a, b)
-    if choice is not None and m.task.paths is not None and differ(m, a, b, merged):
-        m.task.paths.leave_open(choice)
+    if choice is not None and differ(m, a, b, merged):
+        leave_open(m, choice)
     return merged
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from smemlint.evaluate.control_flow.join_points import merge_into, suppose
 from smemlint.evaluate.control_flow.masks import restore, snapshot
-from smemlint.evaluate.control_flow.settling import choice_at
+from smemlint.evaluate.control_flow.settling import choice_at, leave_open, settled_at
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.library.host_checks import ends
 from smemlint.evaluate.library.host_runtime import leave_program
@@ -147,16 +147,15 @@ class _Begun:
 def _either_way(m: Machine, caught: If, trying: Trying, begun: _Begun) -> None:
     """Go on behind a `try` in which something may have been thrown, or surely was."""
     choice = choice_at(m, caught) if trying.surely is None else None
-    paths = m.task.paths
-    settled = paths.settled.get(choice) if choice is not None and paths is not None else None
+    settled = settled_at(m, choice)
     if settled == 0:
         return
     c = m.unknowns.value(BOOL, "exception", low=0, high=1)
     goes_on, state = m.anyone(), snapshot(m)
     here = m.must, m.may, m.context.way
     open_ = _returned(m, c, state, begun, kept=settled is None) if not goes_on else settled is None
-    if choice is not None and open_ and paths is not None:
-        paths.leave_open(choice)
+    if open_:
+        leave_open(m, choice)
     first, *others = trying.maybe
     restore(first.state)
     for other in others:

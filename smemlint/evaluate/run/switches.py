@@ -7,16 +7,9 @@ import numpy as np
 from smemlint.evaluate.analysis.chosen_values import ladder
 from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.join_points import bring, meet, merge_at, sure
-from smemlint.evaluate.control_flow.launch_choices import (
-    contents,
-    decided_by_launch,
-    effects,
-    leaves_by_launch,
-    meet_ways,
-    tried,
-)
+from smemlint.evaluate.control_flow.launch_choices import meet_ways, ways_by_launch
 from smemlint.evaluate.control_flow.masks import Branch, decode, snapshot
-from smemlint.evaluate.control_flow.settling import choice_at
+from smemlint.evaluate.control_flow.settling import choice_at, leave_open, settled_at
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.dispatch import rvalue
@@ -48,9 +41,9 @@ def run_switch(m: Machine, s: Switch) -> None:
     m.context.loops.append(exits)
     entry_must, way = m.must, m.context.way
     choice = None if value.known else choice_at(m, s)
-    settled = m.task.paths.settled.get(choice) if choice is not None and m.task.paths is not None else None
-    if choice is not None and m.task.paths is not None and settled is None:
-        m.task.paths.leave_open(choice, len(s.cases) + all(case.value is not None for case in s.cases))
+    settled = settled_at(m, choice)
+    if settled is None:
+        leave_open(m, choice, len(s.cases) + all(case.value is not None for case in s.cases))
     if settled is not None:
         _one_case(m, s, value, settled)
     elif value.known and all(c.value is None or truth(m, rvalue(m, c.value)).known for c in s.cases):
@@ -134,19 +127,12 @@ def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> Branch | None:
 
 def _switch_by_launch(m: Machine, s: Switch, value: Int) -> None:
     """A switch on a known value; where only the launch tells it, the compiler covers all cases."""
-    decision = decided_by_launch(m, value)
-    if decision is None:
-        _known_switch(m, s, value)
-        return
     bodies = _bodies(s)
-    leaves_by_launch(m, decision, bodies)
-    assigned = frozenset[str]().union(*(effects(b).assigned for b in bodies))
-    before = contents(m, assigned)
-    others = [tried(m, (b,)) for b in bodies] if assigned else []
-    if all(case.value is not None for case in s.cases):
-        others.append({})
+    none = (None,) if all(case.value is not None for case in s.cases) else ()
+    ways = ways_by_launch(m, value, bodies, (*bodies, *none))
     _known_switch(m, s, value)
-    meet_ways(m, decision, before, assigned, others)
+    if ways is not None:
+        meet_ways(m, *ways)
 
 
 @by_identity

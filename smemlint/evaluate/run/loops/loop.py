@@ -12,7 +12,7 @@ from smemlint.evaluate.control_flow.host_loops import repeated, repeating
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.launch_choices import LoopOfLaunch
 from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
-from smemlint.evaluate.control_flow.settling import choice_at, settle
+from smemlint.evaluate.control_flow.settling import choice_at, leave_open, settle, settled_at
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.dispatch import run
@@ -300,11 +300,9 @@ def _line_up(
 def _settled(m: Machine, s: Loop, c: Int) -> Int | None:
     """The condition as the way that host code is run settles it; None where both ways are open."""
     choice = choice_at(m, s)
-    if choice is None or m.task.paths is None:
-        return None
-    way = m.task.paths.settled.get(choice)
+    way = settled_at(m, choice)
     if way is None:
-        m.task.paths.leave_open(choice)
+        leave_open(m, choice)
         return None
     settle(m, c, way)
     return Int(way)
