@@ -27,10 +27,11 @@ def owned(module: Module) -> frozenset[str]:
             if isinstance(node, Name) and node.id in arrays:
                 uses.setdefault(node.id, set()).add(f.id)
             elif isinstance(node, Call):
-                named = isinstance(node.callee, Name)
-                methods = module.methods.get(node.callee.name, ()) if isinstance(node.callee, Member) else ()
-                for callee in module.meant(node.callee) if named else methods:
-                    callers.setdefault(callee, set()).add(f.id)
+                callee = node.callee
+                named = module.meant(callee) if isinstance(callee, Name) else ()
+                methods = module.methods.get(callee.name, ()) if isinstance(callee, Member) else ()
+                for callee_id in (*named, *methods):
+                    callers.setdefault(callee_id, set()).add(f.id)
     return frozenset(id for id, users in uses.items() if _kernels(module, users, callers) == 1)
 
 
