@@ -178,6 +178,12 @@ def test_assembly_text_takes_in_macros() -> None:
     assert found.text == "cp.async.ca.shared.global [%0], [%1], 16;"
 
 
+def test_assembly_that_a_macro_makes_a_string_of_keeps_its_spaces() -> None:
+    before = "#define STR(x) #x"
+    found = assembly('asm volatile(STR(ld.shared.f32 %0, [%1];) : "=f"(p[0]) : "r"(a));', before)
+    assert found.text == "ld.shared.f32 %0, [%1];"
+
+
 def test_symbolic_operands_get_numbers() -> None:
     found = assembly('asm("st.shared.f32 [%[at]], %[v];" :: [at] "r"(a), [v] "f"(p[0]));')
     assert found.text == "st.shared.f32 [%0], %1;"
