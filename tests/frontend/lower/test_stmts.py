@@ -179,7 +179,7 @@ def test_assembly_text_takes_in_macros() -> None:
 
 
 def test_assembly_that_a_macro_makes_a_string_of_keeps_its_spaces() -> None:
-    before = "#define STR(x) #x"
+    before = "#define STR(...) #__VA_ARGS__"
     found = assembly('asm volatile(STR(ld.shared.f32 %0, [%1];) : "=f"(p[0]) : "r"(a));', before)
     assert found.text == "ld.shared.f32 %0, [%1];"
 

@@ -45,7 +45,7 @@ class AsmLowering:
 
     def _sections(self, text: str) -> tuple[str, list[tuple[str, str]], list[tuple[str, str]]] | None:
         """Template, outputs and inputs as (symbolic name, constraint)."""
-        tokens = lex(text)
+        tokens = lex(expanded(text, self._c.positions.macros()))
         try:
             at = tokens.index("(")
         except ValueError:
@@ -67,14 +67,10 @@ class AsmLowering:
                 parts.extend(([], []))
             else:
                 parts[-1].append(token)
-        template = self._joined(self._expand(parts[0]))
+        template = self._joined(parts[0])
         outputs = self._operands(parts[1]) if len(parts) > 1 else []
         inputs = self._operands(parts[2]) if len(parts) > 2 else []
         return template, outputs, inputs
-
-    def _expand(self, tokens: list[str]) -> list[str]:
-        """Tokens with macros replaced."""
-        return lex(expanded(" ".join(tokens), self._c.positions.macros()))
 
     @staticmethod
     def _joined(tokens: list[str]) -> str:
@@ -85,7 +81,7 @@ class AsmLowering:
         depth = 0
         name, constraint = "", ""
         before = ""
-        for token in self._expand(tokens):
+        for token in tokens:
             # nvcc needs no comma after an operand.
             if depth == 0 and before == ")" and constraint and token != ",":
                 found.append((name, constraint))
