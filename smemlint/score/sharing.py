@@ -83,7 +83,8 @@ class Sharing:
             seen.add(f.id)
             said = self._says(f)
             if said.shared:
-                return f"`{f.name}`, which it calls, {said.shared}"
+                how = "starts" if f.side == "kernel" else "calls"
+                return f"`{f.name}`, which it {how}, {said.shared}"
             names |= said.names
             members |= said.members
             classes |= said.classes

@@ -157,3 +157,23 @@ def test_a_column_chooses_among_the_accesses_of_a_line(tmp_path: Path, capfd: Ca
 def test_what_cannot_be_drawn_is_told(file: str, capfd: Capture, arguments: list[str], said: str) -> None:
     status, out, err = run(capfd, *arguments)
     assert status == 2 and out == "" and said in err and "Traceback" not in err
+
+
+def test_a_copy_that_its_source_makes_dear_says_that_the_map_has_the_banks_alone(
+    tmp_path: Path, capfd: Capture
+) -> None:
+    """Lanes 64 bytes apart in global memory: 32 wavefronts on an H100, of 4 that the banks ask for."""
+    (tmp_path / "c.cu").write_text(
+        "#include <cuda_pipeline.h>\n"
+        "__global__ void k(const float4 *g, float4 *out) {\n"
+        "    __shared__ float4 s[32];\n"
+        "    __pipeline_memcpy_async(&s[threadIdx.x], g + 4 * threadIdx.x, 16);\n"
+        "    __pipeline_commit(); __pipeline_wait_prior(0); __syncthreads();\n"
+        "    out[threadIdx.x] = s[threadIdx.x];\n}\n"
+        "void run(float4 *g, float4 *out) { k<<<1, 32>>>(g, out); }\n"
+    )
+    _, out, _ = run(capfd, f"{tmp_path}/c.cu:4")
+    assert "warp 0, 4 wavefronts, 4 at best; it costs 32\n" in out
+    said = "what a copy costs depends on where it reads global memory, too; drawn are the banks alone"
+    assert said in " ".join(out.split())
+    assert "global memory" not in run(capfd, f"{tmp_path}/c.cu:6")[1]

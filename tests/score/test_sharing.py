@@ -45,6 +45,12 @@ def test_a_kernel_shares_what_it_or_what_it_calls_declares(body: str, told: str)
     assert sharing(f"__global__ void k(float *p) {{ {body} }}") == told
 
 
+def test_a_kernel_that_device_code_launches_is_started_not_called() -> None:
+    child = "__global__ void child(float *p) { __shared__ float s[32]; s[threadIdx.x] = *p; }\n"
+    parent = "template <class T> __global__ void parent(T *p) { child<<<1, 32>>>(p); }"
+    assert sharing(child + parent) == "`child`, which it starts, declares `s`"
+
+
 def test_a_launch_that_gives_shared_memory_says_so() -> None:
     kernel = "__global__ void k(float *p) { *p = 0; }"
     assert sharing(kernel, Launch((32, 1, 1), dynamic=512)) == "its launch gives it 512 bytes"

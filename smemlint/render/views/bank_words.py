@@ -62,7 +62,9 @@ def request(view: SiteView, bank_map: BankMap) -> str:
     visit = f"iteration {bank_map.visit} of 0..{view.visits - 1}, " if view.visits > 1 else ""
     waves = len(bank_map.passes)
     told = f"{warp}{visit}{count(waves, 'wavefront')}, {bank_map.ideal} at best"
-    if not bank_map.exact:
+    if not bank_map.exact and bank_map.low == bank_map.high:
+        told += f"; it costs {bank_map.high}"
+    elif not bank_map.exact:
         told += f"; the cost lies between {bank_map.low} and {bank_map.high}"
     return told
 
@@ -74,6 +76,10 @@ def remarks(view: SiteView, bank_map: BankMap) -> list[str]:
         lines.append("all lanes' addresses share a part that is not known: banks count from there")
     if view.parameter:
         lines.append(f"drawn for a value of `{visible(view.parameter)}` that costs the most")
+    if bank_map.op == "cp.async" and bank_map.high != len(bank_map.passes):
+        lines.append(
+            "what a copy costs depends on where it reads global memory, too; drawn are the banks alone"
+        )
     if bank_map.maybe:
         lines.append(f"{lanes_text(bank_map.maybe)} may be off; drawn as active")
     if bank_map.inactive:
