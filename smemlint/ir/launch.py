@@ -71,8 +71,10 @@ class Launch:
 
     @property
     def is_guess(self) -> bool:
-        """Whether nothing else is known of it than that such blocks are usual."""
-        return self.place is None and self.origin == "candidate"
+        """Whether nothing else is known of it than that such blocks are usual, and how many threads they have
+        at most."""
+        bounded = self.assumed and not self.family and self.origin.startswith("__launch_bounds__")
+        return self.place is None and (self.origin == "candidate" or bounded)
 
     @property
     def threads(self) -> int:

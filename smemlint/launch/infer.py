@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
+from math import prod
 
 import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.evaluate.kernel import bind_kernel
@@ -425,6 +426,9 @@ def _without_launch(
             family = fewer[0].family if fewer else "x" if bound == MAX_THREADS else ""
             most = replace(most, assumed=not real or bool(family), family=family)
             return [most, *fewer]
+        for shape, why in implied_blocks(kernel, module, template, axes):
+            if prod(shape) == bound:
+                return [replace(base, block=shape, origin=why, assumed=True, dynamic=dynamic)]
         shapes = _of_size(bound, axes)
         return [replace(base, block=s, origin=origin, assumed=True, dynamic=dynamic) for s in shapes]
     limits = [c.block for _, c in likely if c.limit]
@@ -460,7 +464,8 @@ def _below(a: tuple[int, int, int], b: tuple[int, int, int]) -> bool:
 
 
 def _of_size(threads: int, axes: str) -> list[tuple[int, int, int]]:
-    shapes = [(x, threads // x, 1) for x in (32, 16) if threads % x == 0 and threads >= x]
+    rows = (32, 16, 8) if threads == 64 else (32, 16)
+    shapes = [(x, threads // x, 1) for x in rows if threads % x == 0 and threads >= x]
     if axes == "xyz":
         shapes = [(x, y // 2 or 1, 2 if y > 1 else 1) for x, y, _ in shapes]
     return shapes or [(threads, 1, 1)]

@@ -105,3 +105,32 @@ def test_an_instantiation_of_a_specialised_launcher_runs_the_specialisation() ->
         ("float", (256, 1, 1)),
         ("double", (64, 1, 1)),
     ]
+
+
+TILE = """
+template <class T, int M> __device__ void turn(const T *x, T *y, T tile[M][M], int n) {
+    tile[threadIdx.x][threadIdx.y] = x[threadIdx.y * n + threadIdx.x];
+    __syncthreads();
+    y[threadIdx.y * n + threadIdx.x] = tile[threadIdx.y][threadIdx.x];
+}
+__global__ void __launch_bounds__(ALL) k(const float *x, float *y, int n) {
+    __shared__ float s[SIDE][SIDE];
+    turn<float, SIDE>(x, y, s, n);
+}
+"""
+
+
+@pytest.mark.parametrize(("side", "ways"), [(8, 2), (16, 8), (32, 32)])
+def test_a_block_of_bounded_size_that_leaves_an_array_is_not_meant(side: int, ways: int) -> None:
+    (kernel,) = reports(TILE.replace("ALL", str(side * side)).replace("SIDE", str(side)))
+    assert kernel.launch.block == (side, side, 1) and kernel.launch.assumed
+    lanes = [(lane % side) * side + lane // side for lane in range(32)]
+    banks = [len({word for word in lanes if word % 32 == bank}) for bank in range(32)]
+    (store,) = (a for a in kernel.accesses if a.op == "store")
+    assert store.ways == max(banks) == ways
+
+
+def test_rows_that_are_as_large_as_bounds_tell_the_block() -> None:
+    text = "__global__ void __launch_bounds__(256) k(float *p) { __shared__ float s[4][64];"
+    (kernel,) = reports(text + " s[threadIdx.y][threadIdx.x] = p[0]; p[1] = s[0][threadIdx.x]; }")
+    assert (kernel.launch.block, kernel.launch.origin) == ((64, 4, 1), "implied by s[4][64]")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
+from smemlint.frontend.text.conditions import wish_for
 from smemlint.frontend.text.configurations import guards_of
 from smemlint.frontend.text.coverage import DROPPED, INACTIVE, SkippedText, active_code, place_in
 from smemlint.ir import Unparsed
@@ -112,7 +113,7 @@ def lost_kernels(
             inside = [o for o in hidden if kernel.start <= o < kernel.end]
             known = kernel.at in active or any(kernel.start <= o < kernel.end for o in seen)
             if inside and not known and not _is_elsewhere(content, inside[0]):
-                found.append(_lost(kernel, path, content, INACTIVE))
+                found.append(_lost(kernel, path, content, INACTIVE + _what_it_needs(content, inside[0])))
     found += [kernel for path, content in data.items() for kernel in _quoted(path, content)]
     return tuple(sorted(found, key=lambda u: (u.place.path, u.place.offset)))
 
@@ -160,6 +161,14 @@ def saying_shared(texts: Iterable[Sequence[SkippedText]]) -> frozenset[int]:
 
 def _lost(kernel: TextKernel, path: str, data: bytes, reason: str) -> Unparsed:
     return Unparsed(place_in(path, data, kernel.at, len(kernel.name)), kernel.name, reason)
+
+
+def _what_it_needs(data: bytes, offset: int) -> str:
+    """The condition that no macro of a configuration brings about, in words; '' where there is none."""
+    for text, holds in (c for guard in guards_of(data, offset) for c in guard):
+        if wish_for(text, holds) is None:
+            return f": it needs `{text}`" + ("" if holds else " to be false")
+    return ""
 
 
 def _is_elsewhere(data: bytes, offset: int) -> bool:

@@ -50,8 +50,14 @@ def test_a_kernel_that_no_configuration_brings_is_lost() -> None:
     __global__ void hidden(float *p) { __shared__ float s[32]; s[threadIdx.x] = p[0]; }
     #endif
     """
-    why = "in a preprocessor branch that no tried configuration switches on"
+    why = "in a preprocessor branch that no tried configuration switches on: it needs `MAGIC(3)`"
     assert lost(text) == [("hidden", why)]
+
+
+def test_a_kernel_for_an_older_standard_says_what_would_have_to_be_false() -> None:
+    kernel = "__global__ void old(float *p) { __shared__ float s[32]; s[threadIdx.x] = p[0]; }"
+    ((name, why),) = lost(f"#if __cplusplus >= 201703L\nint n;\n#else\n{kernel}\n#endif\n")
+    assert name == "old" and why.endswith(": it needs `__cplusplus >= 201703L` to be false")
 
 
 def test_what_is_not_for_this_compiler_is_not_lost() -> None:
