@@ -101,10 +101,10 @@ def joined(costs: Sequence[Cost]) -> Cost | None:
 
 
 def percent(share: float) -> str:
-    """`38%`, `0.4%`, `< 0.1%`"""
+    """`38%`, `0.4%`, `less than 0.1%`"""
     value = 100 * share
     if 0 < value < 0.1:
-        return "< 0.1%"
+        return "less than 0.1%"
     return f"{value:.0f}%" if round(value, 1) >= 2 or value == 0 else f"{value:.1f}%"
 
 
@@ -116,7 +116,7 @@ def number(value: float) -> str:
 def words(cost: Cost) -> str:
     """`38% of the kernel's shared-memory wavefronts (1,256 of 3,300 a block), 1,217 of them excess; ...`"""
     own, whole = cost.own, cost.kernel
-    about = "about " if whole.open or cost.unknown else ""
+    about = "about " if (whole.open or cost.unknown) and not 0 < cost.share < 0.001 else ""
     text = f"{about}{percent(cost.share)} of the kernel's shared-memory wavefronts"
     if whole.open:
         text += f", {_ratio(own)} of them excess"

@@ -22,6 +22,8 @@ from smemlint.rules import DeclarationRule, Rule, Severity, find_rule
 from smemlint.rules.words import ways_text
 
 _SHOWN_VISITS = 12
+_IN_A_ROW = 4
+"""Equal visits that are told one by one."""
 
 Site = tuple[str, int, int, int, int]
 
@@ -224,12 +226,18 @@ def _headline(access: Access, rule: type[Rule], *, proved: bool) -> str:
 
 
 def visits_text(visits: tuple[tuple[float, int], ...]) -> str:
-    """`2, 4, 8, 8, 8, 4, 2, 1`; empty where all visits cost the same."""
-    if len({ways_text(ways) for ways, _ in visits}) < 2:
+    """`2, 4, 8, 8, 8, 4, 2, 1`, or `1.9 (25 times), 1.4 (25 times)`; empty where all visits cost the same."""
+    runs: list[tuple[str, int]] = []
+    for ways, count in visits:
+        told = ways_text(ways)
+        if runs and runs[-1][0] == told:
+            count += runs.pop()[1]
+        runs.append((told, count))
+    if len({told for told, _ in runs}) < 2:
         return ""
     parts: list[str] = []
-    for ways, count in visits:
-        parts.extend([ways_text(ways)] * min(count, _SHOWN_VISITS + 1 - len(parts)))
+    for told, count in runs:
+        parts += [told] * count if count <= _IN_A_ROW else [f"{told} ({count:,} times)"]
     more = ", ..." if len(parts) > _SHOWN_VISITS else ""
     return ", ".join(parts[:_SHOWN_VISITS]) + more
 

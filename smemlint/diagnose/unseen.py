@@ -18,7 +18,7 @@ RUN_TIME = "run-time-text"
 """Of a kernel whose text is a string."""
 PHRASES = {
     UNKNOWN_KERNEL: "not defined here",
-    "internal-error": "internal errors",
+    "internal-error": "an internal error",
     "time": "out of time",
     "budget": "out of steps",
     "nesting": "nested too deeply",
@@ -28,10 +28,10 @@ PHRASES = {
     "unparsed": "not parsed",
     RUN_TIME: "compiled at run time",
     IDLE: "called by no kernel here",
-    "unknown-function": "functions not defined here",
-    "unknown-macro": "macros not defined here",
-    "unknown-name": "unknown names",
-    "unknown-member": "unknown names",
+    "unknown-function": "a function not defined here",
+    "unknown-macro": "a macro not defined here",
+    "unknown-name": "an unknown name",
+    "unknown-member": "an unknown name",
     "unknown-expression": "C++ that is not read",
     "unknown-statement": "C++ that is not read",
     "ptx-address": "inline PTX",

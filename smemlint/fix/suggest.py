@@ -44,6 +44,8 @@ from smemlint.score.model import KernelAnalysis
 _ARCH = architecture("sm_90")
 _TRIES = 4
 """Layouts of one array that are written out and proved before the search gives up."""
+_ALL_TRIED = ("no-better-layout", "not-worth-it")
+"""Why there is no edit, where all layouts were looked at."""
 
 
 def suggest(
@@ -523,7 +525,7 @@ def _in_words(
 ) -> Suggestion:
     changes = _changes(choice, instances)
     code = ""
-    text = NO_LAYOUT
+    text = NO_LAYOUT if why.code in _ALL_TRIED else "no better layout was found"
     if choice is not None:
         code = described(choice, instances[0], texts)
         text = words(choice, code, changes)

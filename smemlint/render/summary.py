@@ -82,14 +82,16 @@ def _fixable(summary: Summary) -> str:
 
 
 def _why(reasons: Mapping[str, int]) -> str:
-    """` (3 CuTe tensors, 2 out of steps)`"""
+    """` (CuTe tensors)`, or where kernels have several reasons, ` (3: CuTe tensors, 2: out of steps)`"""
     counts: dict[str, int] = {}
     for code, number in reasons.items():
         counts[phrase(code)] = counts.get(phrase(code), 0) + number
     most = sorted(counts.items(), key=lambda item: -item[1])
-    words = [f"{number} {text}" for text, number in most[:_SHOWN]]
+    if len(most) == 1:
+        return f" ({most[0][0]})"
+    words = [f"{number}: {text}" for text, number in most[:_SHOWN]]
     if len(most) > _SHOWN:
-        words.append(f"{sum(n for _, n in most[_SHOWN:])} other reasons")
+        words.append(f"{sum(n for _, n in most[_SHOWN:])}: other reasons")
     return f" ({', '.join(words)})" if words else ""
 
 

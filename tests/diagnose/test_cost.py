@@ -94,7 +94,7 @@ def test_places_of_two_instances_that_cost_the_same_are_not_more_than_a_kernel()
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0, "0%"), (1, "100%"), (0.384, "38%"), (0.0042, "0.4%"), (0.0001, "< 0.1%")]
+    ("share", "text"), [(0, "0%"), (1, "100%"), (0.384, "38%"), (0.0042, "0.4%"), (0.0001, "less than 0.1%")]
 )
 def test_percents_are_short(share: float, text: str) -> None:
     assert percent(share) == text

@@ -167,7 +167,13 @@ def test_a_reduction_is_told_by_its_worst_step_and_by_all_of_them() -> None:
 
 
 def test_many_visits_are_cut() -> None:
-    assert visits_text(((2.0, 1000), (1.0, 1))) == ", ".join(["2"] * 12) + ", ..."
+    assert visits_text(tuple((ways, 1) for ways in (1.0, 2.0) * 9)) == ", ".join(["1", "2"] * 6) + ", ..."
+
+
+def test_equal_visits_in_a_row_are_counted() -> None:
+    assert visits_text(((2.0, 1000), (1.0, 1))) == "2 (1,000 times), 1"
+    assert visits_text(((1.93, 9), (1.89, 16), (1.4, 2))) == "1.9 (25 times), 1.4, 1.4"
+    assert visits_text(((1.93, 9), (1.89, 16))) == ""
     assert visits_text(((2.0, 1000),)) == ""
 
 
