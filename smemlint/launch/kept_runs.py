@@ -13,8 +13,11 @@ from typing import Any
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
 from smemlint.evaluate.language.lifetimes import has_destructors
 from smemlint.evaluate.language.overloads import declared_operators
+from smemlint.evaluate.language.places import set_to_numbers
 from smemlint.evaluate.machine.paths import Choice, Paths
+from smemlint.evaluate.run.construction import has_several
 from smemlint.evaluate.run.copies import copiers
+from smemlint.evaluate.run.virtual_calls import below
 from smemlint.evaluate.types.layout import packs_of
 from smemlint.ir import Function, Module, Record
 from smemlint.launch.model import Started
@@ -22,6 +25,7 @@ from smemlint.launch.source.settings import Settings
 from smemlint.records import record
 
 _TABLES = ("functions", "records", "globals", "specialisations", "variable_templates", "overloads")
+_BELOW = "classes below"
 _SETS = ("skippable", "quiet", "open", "deciding", "trailing", "handing")
 
 
@@ -102,6 +106,11 @@ class KeptRuns:
         self.module = replace(module, **watched)
         for where_to_look in (declared_operators, packs_of, has_destructors, copiers):
             where_to_look(self.module)
+        set_to_numbers(self.module)  # of the classes that a run looks up, what they are set to is compared
+        self._several = has_several(self.module)
+        self._below = {
+            base: [(r.name, r.methods) for r in found] for base, found in below(self.module).items()
+        }
         self._log.whole = False
 
     def slicer(self, f: Function, pointing: frozenset[str], real: frozenset[str]) -> SliceLike:
@@ -121,16 +130,17 @@ class KeptRuns:
         """What the run that was begun has shown."""
         left_open = {} if paths is None else dict(paths.open)
         read, entered = dict(self._log.read), tuple(self._entered.values())
+        read |= {(_BELOW, key): self._below.get(key) for table, key in read if table == "records"}
         return Shown(tuple(started), frozenset(reached), left_open, steps, read, entered)
 
     def keep(self, asked: Hashable, shown: Shown) -> None:
         """Keep a run, unless it asked for more than can be compared."""
         if not self._log.whole:
-            self._kept[asked] = shown
+            self._kept[self._several, asked] = shown
 
     def find(self, asked: Hashable) -> Shown | None:
         """The run that was made before, where it would be the same here."""
-        shown = self._kept.get(asked)
+        shown = self._kept.get((self._several, asked))
         if shown is None or not all(self._is_alike(*pair) for pair in shown.entered):
             return None
         return shown if all(self._is_same(*key, value) for key, value in shown.read.items()) else None
@@ -144,12 +154,15 @@ class KeptRuns:
         return self._same[key]
 
     def _is_same(self, table: str, key: str, value: object) -> bool:
+        if table == _BELOW:
+            return self._below.get(key) == value
         found = getattr(self._plain, table).get(key)
         if found is value:
             return True
         if isinstance(found, Record) and isinstance(value, Record):
-            names = [x.name for x in fields(Record) if x.name != "methods"]
-            return found.methods == value.methods and all(
+            joined = ("methods", "assigned")  # made anew where files are linked, be they the same or not
+            names = [x.name for x in fields(Record) if x.name not in joined]
+            return all(getattr(found, n) == getattr(value, n) for n in joined) and all(
                 getattr(found, n) is getattr(value, n) for n in names
             )
         return isinstance(found, tuple) and found == value

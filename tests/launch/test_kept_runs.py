@@ -76,3 +76,34 @@ def test_a_run_is_made_again_where_another_file_sets_what_it_reads() -> None:
     allowance = Allowance()
     assert 96 not in blocks(own, allowance)
     assert blocks(link(own, [other]), allowance) == [96]
+
+
+VIRTUAL = "struct Shape { int width; virtual int threads() { return 64; } };\n"
+SHAPED = "void run(Shape *s) { sum<<<s->width, s->threads()>>>(0, 0); }\n"
+WIDE = "struct Wide : Shape { int threads() override { return 128; } };\n"
+SETS = "struct Shape { int width; void grow(); };\n"
+GROWS = "void Shape::grow() { width = 96; }\n"
+
+
+def test_a_run_that_asks_objects_of_classes_is_taken_over(runs: list[str]) -> None:
+    own, other = module(VIRTUAL + KERNEL + SHAPED), module("int unrelated(int n) { return n; }\n", "/t/b.cu")
+    allowance = Allowance()
+    assert blocks(own, allowance) == blocks(link(own, [other]), allowance) == [64]
+    assert runs == ["run"]
+
+
+def test_a_run_is_made_again_where_another_file_derives_a_class_that_may_be_meant() -> None:
+    own = module(VIRTUAL + KERNEL + SHAPED)
+    other = module(VIRTUAL + WIDE + OTHER.format("Wide().threads()"), "/t/b.cu")
+    allowance = Allowance()
+    assert blocks(own, allowance) == [64]
+    assert set(blocks(link(own, [other]), allowance)) == {None}
+
+
+def test_a_run_is_made_again_where_another_file_sets_a_member_that_it_reads() -> None:
+    own = module(SETS + KERNEL + "void run(Shape *s) { sum<<<1, s->width>>>(0, 0); }\n")
+    starts = "void start() {{ Shape s; s.grow(); other<<<1, s.width>>>(0); }}"
+    other = module(SETS + OTHER.replace("void start() {{ other<<<1, {}>>>(0); }}", starts).format() + GROWS)
+    allowance = Allowance()
+    assert set(blocks(own, allowance)) == {None}
+    assert blocks(link(own, [other]), allowance) == [96]

@@ -74,7 +74,7 @@ def value_at_place(m: Machine, e: Expr) -> Value:
 
 def _set_elsewhere(m: Machine, e: Member, p: Pointer) -> frozenset[int] | None:
     """The numbers that a member of an object of the host is set to, where no more is known of it."""
-    if e.name not in _set_to_numbers(m.module) or not p.offset.known:
+    if e.name not in set_to_numbers(m.module) or not p.offset.known:
         return None
     at = p.offset.const
     base = rvalue(m, e.base) if e.arrow else lvalue(m, e.base)
@@ -85,7 +85,7 @@ def _set_elsewhere(m: Machine, e: Member, p: Pointer) -> frozenset[int] | None:
 
 
 @by_identity
-def _set_to_numbers(module: Module) -> frozenset[str]:
+def set_to_numbers(module: Module) -> frozenset[str]:
     """Names of the members of objects of the host that are set to numbers only."""
     return frozenset(name for r in module.records.values() for name, numbers in r.assigned.items() if numbers)
 

@@ -347,7 +347,7 @@ def _by_one_of_several(m: Machine, e: Expr, t: Type) -> Value | None:
     """What the conversion function for a t makes of an object, where classes have several of them."""
     if not isinstance(e, Call) or not isinstance(e.callee, Member) or e.callee.name != CONVERSION_NAME:
         return None
-    if not isinstance(t, Scalar | PointerTo | RecordRef) or not _has_several(m.module):
+    if not isinstance(t, Scalar | PointerTo | RecordRef) or not has_several(m.module):
         return None
     place = place_of(m, e.callee.base)
     made = converted(m, place, t) if isinstance(place, Pointer) else None
@@ -355,7 +355,7 @@ def _by_one_of_several(m: Machine, e: Expr, t: Type) -> Value | None:
 
 
 @by_identity
-def _has_several(module: Module) -> bool:
+def has_several(module: Module) -> bool:
     """Whether a class of a program has more than one conversion function, or a template of them."""
     found = [r.methods.get(CONVERSION_NAME, ()) for r in module.records.values()]
     return any(len(ids) > 1 or (ids and module.functions[ids[0]].template) for ids in found)

@@ -68,8 +68,7 @@ def _sets(functions: Sequence[Function]) -> bool:
 def _overriding(module: Module, base: str, name: str, given: int) -> list[Record]:
     """Classes below another that define a virtual function of it again."""
     found: list[Record] = []
-    below = _derived(module)
-    for r in below.get(base, ()):
+    for r in below(module).get(base, ()):
         functions = [module.functions.get(id) for id in r.methods.get(name, ())]
         if r.virtual and any(f is not None and len(f.parameters) == given for f in functions):
             found.append(r)
@@ -77,14 +76,14 @@ def _overriding(module: Module, base: str, name: str, given: int) -> list[Record
 
 
 @by_identity
-def _derived(module: Module) -> Mapping[str, list[Record]]:
+def below(module: Module) -> Mapping[str, list[Record]]:
     """By name of a class: all classes below it, in the order of the text."""
     direct: dict[str, list[Record]] = {}
     for r in module.records.values():
         for b in r.bases:
             if isinstance(b, RecordRef):
                 direct.setdefault(b.name, []).append(r)
-    below: dict[str, list[Record]] = {}
+    every: dict[str, list[Record]] = {}
     for name, first in direct.items():
         found = {r.name: r for r in first}
         waiting = list(first)
@@ -92,5 +91,5 @@ def _derived(module: Module) -> Mapping[str, list[Record]]:
             new = [x for x in direct.get(r.name, ()) if x.name not in found]
             found |= {x.name: x for x in new}
             waiting += new
-        below[name] = list(found.values())
-    return below
+        every[name] = list(found.values())
+    return every
