@@ -15,6 +15,7 @@ from smemlint.ir import (
     Break,
     Call,
     Expr,
+    Goto,
     If,
     Index,
     Loop,
@@ -31,7 +32,7 @@ from smemlint.ir.walk import names_in, walk
 @by_identity
 def countable(s: Loop) -> bool:
     """False where the loop is left in its middle, or a variable of its condition does not go in steps."""
-    if s.condition is None or any(isinstance(x, Break) for x in _level(s.body)):
+    if s.condition is None or any(isinstance(x, Break | Goto) for x in _level(s.body)):
         return False
     tested, nodes = names_in(s.condition), list(walk((s.step, s.body)))
     changed = variables_set(nodes)

@@ -199,7 +199,7 @@ def _steps_asked(s: Loop) -> tuple[Expr, ...]:
 def _steps_in_body(s: Loop) -> tuple[Expr, ...]:
     """What sets variables in the body of a `while`, in every iteration; twice what some iterations may leave
     out."""
-    if any(isinstance(n, Continue | Goto) for n in walk(s.body)):
+    if any(isinstance(n, Continue) or (isinstance(n, Goto) and not n.over) for n in walk(s.body)):
         return ()
     found: list[Expr] = []
     for part in s.body.body if isinstance(s.body, Block) else (s.body,):

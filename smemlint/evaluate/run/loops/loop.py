@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
 from math import prod
 from typing import TypeAlias
@@ -15,10 +16,12 @@ from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, leave_open, settle, settled_at
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
+from smemlint.evaluate.library.atomics import same_for_all
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Event, Exits, Machine, Mask
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.loops.compile_time import compile_time_trips, counter_of, rest_first
+from smemlint.evaluate.run.loops.exit_blocks import ExitBlock, Ways, exits_of
 from smemlint.evaluate.run.loops.generic import pragma_of, run_generic
 from smemlint.evaluate.run.loops.iterations import (
     Work,
@@ -34,9 +37,9 @@ from smemlint.evaluate.run.statements import end_scope
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.number import Int, Pointer
 from smemlint.evaluate.values.objects import Snapshot
-from smemlint.ir import STEPS, Assign, Block, Break, Continue, Expr, If, Labeled, Loop, Unary
+from smemlint.ir import STEPS, Assign, Block, Break, Continue, Expr, Goto, If, Labeled, Loop, Name, Unary
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.uses import holds
@@ -53,9 +56,13 @@ def run_labeled(m: Machine, s: Labeled) -> None:
     if s.again:
         run_loop(m, Loop(None, None, None, s.body, place=s.place, label=s.label))
         return
-    exits, must, way = m.exits(label=s.label), m.must, m.context.way
+    _labeled(m, s.label, lambda: run(m, s.body))
+
+
+def _labeled(m: Machine, label: str, body: Callable[[], None]) -> None:
+    exits, must, way = m.exits(label=label), m.must, m.context.way
     m.context.loops.append(exits)
-    run(m, s.body)
+    body()
     _meet(m, exits, way)
     m.context.loops.pop()
     if exits.uncertain and m.context.loops:
@@ -66,12 +73,56 @@ def run_labeled(m: Machine, s: Labeled) -> None:
 
 def run_loop(m: Machine, s: Loop) -> None:
     if s.init is None:
-        _go_round(m, s)
+        _until_left(m, s)
         return
     live = len(m.frame.live)
     run(m, s.init)
-    _go_round(m, s)
+    _until_left(m, s)
     end_scope(m, s.init.body if isinstance(s.init, Block) else (s.init,), live)
+
+
+def _until_left(m: Machine, s: Loop) -> None:
+    """Run a loop, and then what lanes do on their way out of it, where they may leave one by one."""
+    ways = None if m.host or m.task.as_written else exits_of(s)
+    if ways is None or not any(_one_by_one(m, block) for block in ways.blocks):
+        _go_round(m, s)
+        return
+    out = Goto(f"out of {id(s)}")
+    _labeled(m, out.label, lambda: _behind(m, ways, len(ways.blocks), out))
+
+
+def _behind(m: Machine, ways: Ways, count: int, out: Goto) -> None:
+    """Run a loop and the first so many of its exit blocks. out: from where it ends by itself."""
+    if not count:
+        _go_round(m, ways.loop)
+        return
+    block = ways.blocks[count - 1]
+
+    def before() -> None:
+        _behind(m, ways, count - 1, out)
+        run(m, out)
+
+    _labeled(m, block.label, before)
+    if not m.anyone():
+        return
+    must = m.must
+    if ways.loop.condition is not None or len(ways.blocks) > 1:
+        m.must = m.threads.nobody  # those of one round may come alone: only one way out gathers all
+    run(m, block.body)
+    m.must = must & m.may
+
+
+def _one_by_one(m: Machine, block: ExitBlock) -> bool:
+    """Whether lanes may come to an exit block in different rounds, and access shared memory there."""
+    return any(_is_shared(m, base) for base in block.bases) and not all(
+        same_for_all(m, c) for c in block.conditions
+    )
+
+
+def _is_shared(m: Machine, base: Name) -> bool:
+    o = m.frame.variables.get(base.id)
+    held = None if o is None else o.cells.get(0)
+    return o is None or (held.object if isinstance(held, Pointer) else o).storage == "shared"
 
 
 def _go_round(m: Machine, s: Loop) -> None:
