@@ -67,14 +67,17 @@ def exits_of(s: Loop) -> Ways | None:
 
 def _without(s: Stmt, conditions: tuple[Expr, ...], changed: Set[str], found: list[ExitBlock]) -> Stmt:
     """A statement of the loop's body with jumps in place of its exit blocks, which go to `found`."""
-    if isinstance(s, Block):
-        bases = _bases(s, changed) if conditions and _leaves(s) else ()
+    if isinstance(s, Block | Return):
+        parts = s.body if isinstance(s, Block) else (s,)
+        bases = _bases(parts, changed) if conditions and _leaves(parts) else ()
         if bases:
             label = f"exit {len(found)} of {id(s)}"
-            last = s.body[-1:] if isinstance(s.body[-1], Return) else ()
-            found.append(ExitBlock(label, Block((*s.body[:-1], *last)), conditions, bases))
-            return Block((Goto(label, over=True),))
-        return Block(tuple(_without(part, conditions, changed, found) for part in s.body))
+            kept = parts[:-1] if isinstance(parts[-1], Break) else parts
+            found.append(ExitBlock(label, Block(kept, scope=True), conditions, bases))
+            return Goto(label, over=True)
+        if isinstance(s, Return):
+            return s
+        return replace(s, body=tuple(_without(part, conditions, changed, found) for part in parts))
     if isinstance(s, If):
         inner = (*conditions, s.condition)
         before = len(found)
@@ -84,18 +87,18 @@ def _without(s: Stmt, conditions: tuple[Expr, ...], changed: Set[str], found: li
     return s
 
 
-def _leaves(s: Block) -> bool:
-    """Whether a block is run through once and leaves the loop at its end."""
+def _leaves(parts: tuple[Stmt, ...]) -> bool:
+    """Whether statements are run through once and leave the loop at their end."""
     return (
-        len(s.body) > 1
-        and isinstance(s.body[-1], Break | Return)
-        and not any(jumps_in(part) for part in s.body[:-1])
+        bool(parts)
+        and isinstance(parts[-1], Break | Return)
+        and not any(jumps_in(part) for part in parts[:-1])
     )
 
 
-def _bases(s: Block, changed: Set[str]) -> tuple[Name, ...]:
+def _bases(parts: tuple[Stmt, ...], changed: Set[str]) -> tuple[Name, ...]:
     """Of what elements are accessed by what is among `changed`."""
-    found = [(innermost(of), by) for part in s.body[:-1] for of, by in _elements(part)]
+    found = [(innermost(of), by) for part in parts for of, by in _elements(part)]
     return tuple(of for of, by in found if isinstance(of, Name) and not changed.isdisjoint(names_in(by)))
 
 

@@ -41,6 +41,11 @@ def test_lanes_of_different_rounds_may_conflict(arms: str, leave: str) -> None:
     assert told(f"{LOOP} {arms.format('o[t] = s[32 * j];', leave)}") == (1, 13, 1)
 
 
+def test_they_may_conflict_in_what_a_function_gives_back() -> None:
+    search = f"auto find = [&]() {{ {LOOP} if (x <= j * j) return s[32 * j]; return 0; }}; o[t] = find();"
+    assert told(search) == (1, 13, 1)
+
+
 def test_they_may_update_one_word_in_turn() -> None:
     assert told(f"{LOOP} if (x <= j * j) {{ o[atomicAdd(s + j, 1)] = t; break; }}") == (1, 32, 1)
 
