@@ -17,7 +17,7 @@ from smemlint.ir.walk import nodes_of
 from smemlint.launch.host import started_kernels
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.source.leading import names_as_value
-from smemlint.launch.source.starters import launching_functions, said
+from smemlint.launch.source.starters import called_by, launching_functions, said
 from smemlint.launch.ways import instance
 from smemlint.records import record
 
@@ -279,7 +279,7 @@ def _open_wrappers(module: Module, kernels: set[str] | None, among: Container[st
     """Names of functions that start one of the kernels (ids; None: any), are called by nothing here, and are
     not where the program begins. Of a method: its class. among: ids of the functions that are asked for."""
     launching = launching_functions(module)
-    calls = {id: said(f).ids for id, f in launching.items()}
+    calls = {id: called_by(module, f) for id, f in launching.items()}
     called = {c for id, names in calls.items() for c in names if c != id}
     found: set[str] = set()
     for id, f in launching.items():

@@ -67,8 +67,10 @@ def analyse_modules(
                 if home.path not in around:
                     wanted = [k for k in module.kernels() if k.id in touching]
                     around[home.path] = program_around(home, project.others, wanted, theirs)
-                # where no steps were left to run it there, what the whole program told has to do
-                started = around[home.path] or project.started
+                # where too few steps were left to run it there, what the whole program told has to do
+                started = around[home.path]
+                if not any(s.kernel.id == seen.id for s in started):
+                    started = project.started
             launches = infer(seen, home, started, blocks)
             if kernel.id not in touching and launches[0].assumed:
                 launches = launches[:1]  # nothing is evaluated: other shapes would say the same

@@ -455,3 +455,35 @@ def test_what_another_file_sets_through_a_function_of_this_one_is_launched(tmp_p
     main = "void configure(int); void go(float *); int main() { float *p = 0; go(p); configure(96); go(p); }"
     folder = write(tmp_path, here_dot_cu=kernel + here, main_dot_cpp=main)
     assert [(x[1][0], x[2]) for x in launches(folder / "here.cu")] == [(64, False), (96, False)]
+
+
+DISPATCHED = """
+#pragma once
+template <class LOAD, int BLOCK> __global__ void norm(LOAD load, float *out) {
+    __shared__ typename LOAD::type s[BLOCK];
+    s[threadIdx.x] = load.at[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[BLOCK - 1 - threadIdx.x];
+}
+template <class LOAD> struct DispatchBlock {
+    void operator()(LOAD load, float *out) { norm<LOAD, 128><<<1, 128>>>(load, out); }
+};
+template <class LOAD> void dispatch_block(LOAD load, float *out) { DispatchBlock<LOAD>()(load, out); }
+template <class LOAD> void dispatch(LOAD load, float *out) { dispatch_block<LOAD>(load, out); }
+"""
+DISPATCHER = """
+#include "norm.cuh"
+template <class T> struct Direct { using type = T; const T *at; };
+void run(const double *in, float *out) {
+    Direct<double> load{in};
+    dispatch<decltype(load)>(load, out);
+}
+"""
+
+
+def test_an_object_that_is_made_to_be_called_is_called_where_it_is_made(tmp_path: Path) -> None:
+    """Who uses the header calls `dispatch`: nobody else names the class whose operator starts the kernel."""
+    folder = write(tmp_path, norm_dot_cuh=DISPATCHED, run_dot_cu=DISPATCHER)
+    [kernel] = analyse_file(Job(str(folder / "norm.cuh"), Options(suggest=False))).kernels
+    assert ("LOAD", "Direct<double>") in kernel.template_arguments
+    assert [(a.width, a.grade) for a in kernel.accesses] == [(8, "exact"), (8, "exact")]

@@ -80,6 +80,12 @@ def _open_names(nodes: Iterable[object]) -> set[str]:
     return found
 
 
+def called_by(module: Module, f: Function) -> frozenset[str]:
+    """Ids of what a function names, and of the call operators of what it makes to be called."""
+    made = (made_to_call(module, n) for n in nodes_of(f.body) if isinstance(n, Call))
+    return said(f).ids.union(*made)
+
+
 def launching_functions(module: Module, kernels: frozenset[str] | None = None) -> dict[str, Function]:
     """Host functions that start kernels (ids; None: any), themselves or through others."""
     host = {f.id: f for f in module.functions.values() if f.side in ("host", "both")}
