@@ -75,7 +75,9 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         r = COMPARISONS[op](unsigned(x), unsigned(y)) if is_long_unsigned(t) else COMPARISONS[op](x, y)
         if isinstance(r, bool):
             return Int(int(r), BOOL, None, _of_the_launch(op, a, b))
-        return Int(np.asarray(r).astype(np.int64), BOOL)
+        each = np.asarray(r).astype(np.int64)
+        apart = a.form is None or b.form is None or not a.form.terms or a.form.terms != b.form.terms
+        return Int(each if apart else collapse(each), BOOL)
     t = common_type(a.type, b.type)
     around = t.kind == "uint" and op not in ("==", "!=") and (_may_wrap(a) or _may_wrap(b))
     if (d := subtract(a, b, LONG)).known and not around:

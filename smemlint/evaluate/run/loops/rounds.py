@@ -91,7 +91,7 @@ class _Trace:
             if m.effort.steps > self.end:
                 return None
             if not m.anyone():
-                left = whole and launched <= self.launched and equal_masks(exits.broken & may, may)
+                left = whole and launched <= self.launched
                 return done + (m.code_size.counts != counts) if left else None
             self.launched |= launched
             whole = whole and equal_masks(m.may, may)

@@ -100,6 +100,9 @@ def test_a_condition_on_what_the_counter_makes_is_counted(head: str) -> None:
         "unsigned left = 15; while (left) { v += s[t * 4 + __ffs(left) - 1]; left &= left - 1; }",
         "int k = 0; while (k != 3) { v += s[t * 4 + k]; switch (k) { case 0: k = 2; break; "
         "case 2: k = 1; break; default: k = 3; } } v += s[t * 4 + 3];",
+        "int k = 0; top: if (k == 4) goto out; v += s[t * 4 + k]; k++; goto top; out:;",
+        "struct It { float *p; __device__ bool operator!=(It o) { return p != o.p; } __device__ void "
+        "operator++() { ++p; } }; for (It i{s + 4 * t}, e{s + 4 * t + 4}; i != e; ++i) v += *i.p;",
         "for (float k = 0; k < 4; k += 1) v += s[t * 4 + (int)k];",
         "int a = 0, b = 4; while (a != b) { v += s[t * 4 + a] * s[t * 4 + b - 1]; a++; b--; }",
         "int a = 0, b = 0; while (a + b < 8) { v += s[t * 4 + a]; a++; b++; }",
