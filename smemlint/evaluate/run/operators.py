@@ -23,8 +23,8 @@ from smemlint.evaluate.memory.parts import truncated
 from smemlint.evaluate.memory.several import lost_among, same_place
 from smemlint.evaluate.run.conditionals import is_plain, logical_value
 from smemlint.evaluate.run.copies import assigned
+from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values import floats
 from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import (
     FunctionValue,
@@ -37,6 +37,7 @@ from smemlint.evaluate.values.number import (
     add,
     collapse,
     form_of,
+    formed,
     is_uniform,
     same,
     scale,
@@ -231,6 +232,15 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
     return Other(t, uniform, reason, leads=leads, near=floats.near(op, a, b))
 
 
+def _in_order(op: str, a: Pointer, b: Pointer, told: Int) -> Int:
+    """Which of two addresses comes first: a compiler does not know it of memory that it is handed, where
+    sums may wrap."""
+    form = form_of(a.offset)
+    if op in ("==", "!=") or a.object.storage in ("shared", "local") or not told.known or not form.terms:
+        return told
+    return formed(told, affine.atom(op, form, form_of(b.offset)))
+
+
 def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Value:
     if isinstance(a, Pointer) and isinstance(b, Pointer):
         if op == "-":
@@ -240,7 +250,7 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
             return ar.divide(subtract(a.offset, b.offset, LONG), Int(size, LONG), m.unknowns)
         if op in ("<", "<=", ">", ">=", "==", "!="):
             if a.object is b.object:
-                return ar.compare(op, a.offset, b.offset, m.unknowns)
+                return _in_order(op, a, b, ar.compare(op, a.offset, b.offset, m.unknowns))
             if op in ("==", "!=") and not m.host:
                 equal = same_place(m, a, b)
                 if equal is not None:

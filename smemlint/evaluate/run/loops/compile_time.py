@@ -163,8 +163,10 @@ def _trips_by_distance(m: Machine, s: Loop, c: Binary, start: Value, step: tuple
         bytes_ = m.types.size_of(start.pointee)
         if not isinstance(last, Pointer) or last.object is not start.object or not bytes_:
             return None
+        if constant_here(unseen(m, c)) is None:
+            return None
         size, start, last = bytes_, start.offset, last.offset
-    elif not isinstance(start, Int) or start.form is None or start.type.kind != "int":
+    elif not isinstance(start, Int) or start.form is None or (start.type.kind != "int" and c.op != "!="):
         return None  # sums of unsigned numbers may wrap
     elif not isinstance(last, Int) or last.form is None:
         return None

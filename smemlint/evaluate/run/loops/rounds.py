@@ -24,8 +24,11 @@ from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.lanes import equal_masks
 from smemlint.evaluate.values.number import Int, Pointer, Value, form_of, formed
-from smemlint.evaluate.values.objects import Snapshot
-from smemlint.ir import Binary, Expr, Loop
+from smemlint.evaluate.values.objects import Object, Snapshot
+from smemlint.ir import ArrayOf, Assign, Binary, Expr, Index, Literal, Loop, Member, Name, RecordRef, Switch
+from smemlint.ir.expr import uncast
+from smemlint.ir.uses import arms, holds
+from smemlint.ir.walk import walk
 
 _BY_TRYING = 100
 """Iterations up to which the compiler goes round."""
@@ -128,6 +131,8 @@ class _Trace:
         own = [c for c in cells if c in _reached(leads, leads.get(c, ())) and _reached(leads, [c]) & {*ends}]
         if len(cells) == 1:
             own = cells
+        if any(_in_memory(self.m, o, self.loop) or _chosen(self.loop, o.id) for o, _ in own):
+            return False
         steps = all(_steps(self.numbers[cell]) for cell in own)
         if trips > _BY_TRYING and not (own and steps):
             return False
@@ -168,6 +173,28 @@ class _Trace:
                 asked = asked or _asked(m, s.condition) is None
         restore(self.start)
         return made, asked
+
+
+def _in_memory(m: Machine, o: Object, s: Loop) -> bool:
+    """Whether an object stays in memory until the loops are gone that count through its arrays."""
+    counts = any(
+        isinstance(n, Index) and isinstance(n.base, Member) and not isinstance(n.index, Literal)
+        for n in walk(s)
+    )
+    layout = m.types.layout(o.type) if isinstance(o.type, RecordRef) and counts else None
+    return layout is not None and any(isinstance(t, ArrayOf) for _, t in layout.fields.values())
+
+
+def _chosen(s: Loop, name: str) -> bool:
+    """Whether a variable is set to one of several constants, as the states of a machine are: the compiler
+    makes of each state its own way through the loop, but for a short `switch`."""
+    given = [
+        value
+        for n in walk((s.body, s.step))
+        if isinstance(n, Assign) and n.op == "=" and isinstance(n.target, Name) and n.target.id == name
+        for value in arms(n.value)
+    ]
+    return sum(isinstance(uncast(v), Literal) for v in given) > (3 if holds(s.body, Switch) else 2)
 
 
 def _reached(leads: dict[Cell, list[Cell]], begin: Sequence[Cell]) -> set[Cell]:
