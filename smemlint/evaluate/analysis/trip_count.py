@@ -46,15 +46,17 @@ def countable(s: Loop) -> bool:
 
 
 @by_identity
-@by_identity
 def _loops_in(s: Loop) -> tuple[Loop, ...]:
     """Loops within the body of a loop whose counters go in steps of a sum."""
     return tuple(n for n in walk(s.body) if isinstance(n, Loop) and _adds(n))
 
 
 def _adds(s: Loop) -> bool:
-    return s.step is not None and not any(
-        isinstance(n, Assign) and n.op in ("*=", "/=", "<<=", ">>=", "=") for n in walk(s.step)
+    tested = names_in(s.condition)
+    parts, sets = (s.body, tested) if s.step is None else (s.step, names_in(s.step))
+    return bool(tested) and not any(
+        isinstance(n, Assign) and n.op in ("*=", "/=", "<<=", ">>=", "=") and names_in(n.target) & sets
+        for n in walk(parts)
     )
 
 

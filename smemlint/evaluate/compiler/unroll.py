@@ -7,6 +7,9 @@ measured with nvcc 13.0 (docs/dev/joining.md). They are not documented and decid
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TypeAlias
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,8 +26,12 @@ _COPIES_EARLY = 32
 _FULL_LATE = 280
 """The same again for machine code."""
 _PART_LATE = 195
-TRIANGLE = 3
-"""Up to this many rounds a loop disappears though its counter bounds a loop within it."""
+_TRIANGLE = 3
+"""Up to this many rounds a loop disappears around a loop of which nothing is known."""
+_FEW = 4
+"""Rounds of a loop within that make it disappear where no more are possible."""
+_AROUND = 22
+"""What the optimiser's copies of a loop within a loop take beside their bodies."""
 _COPIES_LATE = 4
 """Fewer copies than this are not worth it late."""
 
@@ -51,7 +58,7 @@ def straight_lines(
     *,
     known: bool = True,
     guards: int = 0,
-    triangle: bool = False,
+    stays: bool | None = None,
 ) -> Lines:
     """The straight lines of one loop.
 
@@ -62,8 +69,8 @@ def straight_lines(
     special-function unit, or divisions, stand in it: machine code does not copy parts of it. pragma: None
     without one, 0 for `#pragma unroll`, N for `#pragma unroll N`.
     guards: how often an `if` of the body is decided at run time, as written; the machine-code compiler copies
-    straight lines only. triangle: its counter bounds a loop within it, of which the first iteration does
-    not tell the size.
+    straight lines only. stays: of a loop around one that goes round another number of times in each of its
+    iterations, whether it does (`triangle_stays`).
     """
     known = known and trip is not None
     early = 4 * (accesses + guards) + operations + 1
@@ -72,8 +79,8 @@ def straight_lines(
         return _by_pragma(trip, pragma, known)
     if trip is None or not known:
         return _unknown(trip, early, late, special)
-    if triangle and trip > TRIANGLE:
-        return Lines((1,) * trip, 1)
+    if stays is not None:
+        return Lines((1,) * trip, 1) if stays else _gone(trip)
     if early * trip <= _FULL_EARLY:
         return _gone(trip)
     copies = _copies_early(early, trip)
@@ -83,6 +90,27 @@ def straight_lines(
     again = 1 if guards or special else _copies_late(copies * late, rest)
     lines = (copies * again,) * (rest // again) + (copies,) * (rest % again)
     return Lines(lines, _power_of_two_in(copies * again))
+
+
+Counts: TypeAlias = tuple[int, int, int]
+
+
+def triangle_stays(trip: int, sizes: Sequence[Counts], within: Sequence[Sequence[int]]) -> bool:
+    """Whether a loop stays around loops that go round another number of times in each of its iterations.
+
+    sizes: accesses, operations and guards of two of these, none where the loops within are not counted;
+    within: how often these went round there. The optimiser copies a loop within before it knows how often
+    that goes round, as one of unknown length, and then looks at the size of all.
+    """
+    if not sizes:
+        return trip > _TRIANGLE
+    (once, then), (first, second) = map(sum, within), (4 * (a + g) + o for a, o, g in sizes)
+    if then < once <= _FEW:
+        return False  # they are seen to go round that often at most
+    body = max((second - first) // (then - once), 0) + 1
+    copies, _ = _run_time_copies(body, body, special=False)
+    each = _AROUND + body * (copies + 1 if copies > 1 else 1)
+    return trip * (max(first - once * (body - 1), 0) + each * len(within[0])) > _FULL_EARLY
 
 
 def _gone(trip: int) -> Lines:

@@ -275,8 +275,8 @@ class Exits:
     """The iteration that runs."""
     stays: bool = False
     """Whether it is known to stay a loop."""
-    inner: dict[Hashable, int | None] = field(default_factory=dict)
-    """By loop within one iteration: how often it went round when it was met first."""
+    inner: dict[Hashable, list[int]] = field(default_factory=dict)
+    """By loop within one iteration: how often it went round each time that it was met."""
 
 
 def joins_of(loops: Sequence[Exits]) -> list[Join]:

@@ -106,7 +106,9 @@ def _in_each_iteration(m: Machine, s: Loop, trips: int) -> bool:
     steady = True
     for exits in reversed(m.context.loops[:-1]):
         if not exits.switch and not exits.label:
-            steady &= exits.inner.setdefault(within, trips) == trips or not exits.stays
+            seen = exits.inner.setdefault(within, [])
+            seen.append(trips)
+            steady &= seen[0] == trips or not exits.stays
             within = (*within, exits.round)
     return steady
 

@@ -7,8 +7,7 @@ from itertools import accumulate
 from math import prod
 from typing import TypeAlias
 
-from smemlint.evaluate.analysis.trip_count import bounds_a_loop
-from smemlint.evaluate.compiler.unroll import TRIANGLE, run_time_copies, straight_lines
+from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
 from smemlint.evaluate.control_flow.host_loops import repeated, repeating
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.launch_choices import LoopOfLaunch
@@ -31,6 +30,7 @@ from smemlint.evaluate.run.loops.iterations import (
     repeats,
     take_turns,
 )
+from smemlint.evaluate.run.loops.triangles import stays_around
 from smemlint.evaluate.run.loops.trips import iterations_left
 from smemlint.evaluate.run.loops.uneven import run_uneven
 from smemlint.evaluate.run.statements import end_scope
@@ -150,8 +150,8 @@ def _go_round(m: Machine, s: Loop) -> None:
     gone, for_all, reached = True, False, m.effort.reached
     once: Snapshot | None = None
     counter = counter_of(s)
-    triangle = counter is not None and bounds_a_loop(s, counter)
-    exits.stays = trip is None or (triangle and trip > TRIANGLE)
+    stays = stays_around(m, s, trip, counter)
+    exits.stays = trip is None or stays is True
     constants, counters = m.context.constants, m.context.counters
     if counter is not None:
         m.context.counters = counters | {counter}
@@ -213,9 +213,7 @@ def _go_round(m: Machine, s: Loop) -> None:
             body = *done[:2], m.code_size.special > before.special
             own = m.code.guards(m.frame.function, s) if trip is not None and not m.host else 0
             guards = done[2] + own
-            lines = straight_lines(
-                trip, *body, pragma, known=trip is not None, guards=guards, triangle=triangle
-            )
+            lines = straight_lines(trip, *body, pragma, known=trip is not None, guards=guards, stays=stays)
             gone = trip is not None and len(lines.lines) <= 1
             ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))
             exits.stays = not gone
@@ -230,7 +228,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     if not gone:
         if body is not None:
             visits = Visits(starts, turns, ended)
-            _line_up(m, s, visits, trip, body, pragma, guards)
+            _line_up(m, s, visits, trip, body, pragma, guards, stays)
         m.turns.stays += 1
         m.straight()
         for_all |= trips != 1 or len(exits.iterations) != 1  # one round does not tell what others would do
@@ -328,13 +326,12 @@ def _line_up(
     body: tuple[int, int, bool],
     pragma: int | None,
     guards: int,
+    stays: bool | None,
 ) -> None:
     """Put the iterations of a loop that stays into straight lines. body: its accesses and operations."""
     known = trip is not None
     trips = trip if trip is not None else len(visits.starts)
-    counter = counter_of(s)
-    triangle = counter is not None and bounds_a_loop(s, counter)
-    lines = straight_lines(trips, *body, pragma, known=known, guards=guards, triangle=triangle)
+    lines = straight_lines(trips, *body, pragma, known=known, guards=guards, stays=stays)
     if not known:
         line_up(m, lines.lines, visits.starts, visits.ended)
     early, _ = run_time_copies(*body, pragma)

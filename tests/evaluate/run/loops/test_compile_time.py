@@ -207,3 +207,23 @@ def test_a_loop_whose_counter_bounds_a_loop_within_it_stays(declared: str) -> No
     traces = evaluate(module, kernel, Launch((32, 1, 1))).traces
     stores = [t for t in traces if t.site.op == "store" and t.site.place.line == 5]
     assert sum(int(t.weights.sum()) for t in stores) == 120
+
+
+@pytest.mark.parametrize(
+    ("loop", "last"),
+    [
+        ("for (int i = 0; i < N; i++) for (int j = 0; j < i; j++) v += s[t * 4 + j];", 7),
+        ("for (int i = 0; i < N; i++) for (int j = 0; j < i; j++) v += s[t * 4 + j] * s[t * 4 + j + 64];", 4),
+    ],
+)
+def test_a_loop_around_a_triangle_stays_by_its_size(loop: str, last: int) -> None:
+    """The most rounds with which nvcc 13 makes the outer loop disappear."""
+    joins = [any(w is not None for w in joined_in(loop.replace("N", str(n)))) for n in (last, last + 1)]
+    assert joins == [True, False]
+
+
+def test_a_loop_within_that_goes_round_as_often_each_time_makes_no_triangle() -> None:
+    """One LDS.128 each of two, in nvcc 13: of the butterflies of a transform nothing stays a loop."""
+    loop = """for (int i = 0; i < 8; i += 2)
+        for (int j = i; j < i + 2; j++) v = v * 2 + s[t * 8 + j];"""
+    assert joined_in(loop) == [16]
