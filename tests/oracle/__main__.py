@@ -22,7 +22,11 @@ from oracle.values import UndefinedError
 SHOWN = 10
 TURNS = (
     *CHECKS,
-    *(name for name in CHECKS if name.startswith(("ordinary", "wider", "odd", "library", "loops", "real"))),
+    *(
+        name
+        for name in CHECKS
+        if name.startswith(("ordinary", "wider", "odd", "library", "loops", "real", "everyday"))
+    ),
 )
 """What is checked in turn: ordinary C++ comes twice as often as the rest."""
 

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from oracle.exchanges import NAMES, type_of_result
+from oracle import groups
+from oracle.exchanges import NAMES, received, sent, type_of_result
 from oracle.frames import OWN, Barrier, Exchange, Flow, Frame, Ref, Value
 from oracle.memory import SHARED
 from oracle.values import Num, Ptr, UnsupportedError, binary, common, convert, from_bits, promote, to_bits
@@ -128,6 +129,8 @@ def _wrapping(op: str, old: Num, value: Num) -> Num:
 def call(thread: Thread, name: str, expr: Call, frame: Frame, used: bool) -> Flow:
     """The value of a call of a function that the module does not define."""
     name = name.rsplit("::", 1)[-1]
+    if groups.makes_group(name):
+        return groups.made(thread, name, expr, frame)
     if name in BARRIERS:
         holds = bool(expr.arguments) and (yield from thread.at(0, thread.truth(expr.arguments[0], frame)))
         result = yield Barrier(tuple(thread.path), BARRIERS[name], holds)
@@ -167,12 +170,12 @@ def call(thread: Thread, name: str, expr: Call, frame: Frame, used: bool) -> Flo
 
 def _exchange(thread: Thread, name: str, values: list[Value]) -> Flow:
     numbers = [v for v in values if isinstance(v, Num)]
-    given = tuple(int(n.value) for n in numbers)
+    given = tuple(sent(n) for n in numbers)
     if name in ("__ballot_sync", "__any_sync", "__all_sync"):
         given = (given[0], int(bool(numbers[1].value)))
     type_ = type_of_result(name, numbers[1].type)
     result = yield Exchange((*thread.path, OWN), name, given)
-    return convert(Num(result, type_), type_)
+    return received(result, type_)
 
 
 def _swap(thread: Thread, expr: Call, frame: Frame) -> Flow:

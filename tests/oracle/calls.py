@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from oracle import builtins
-from oracle.frames import OWN, Callee, Flow, Frame, Part, Ref
+from oracle import builtins, groups
+from oracle.frames import OWN, Callee, Flow, Frame, Group, Part, Ref
 from oracle.layout import TYPES
 from oracle.types import is_lvalue, type_of_value
 from oracle.values import (
@@ -42,6 +42,8 @@ class Calls(Part):
                 this = Ref(pointer.address, pointer.to)
             else:
                 this = yield from self.at(0, self.lvalue(callee.base, frame))
+            if isinstance(this, Group):
+                return (yield from groups.call(self, this, callee.name, expr, frame))
             if isinstance(this, Callee):
                 return (yield from self.enter(this, None, expr, frame))
             methods = self.machine.methods(this.type, callee.name)
@@ -55,7 +57,8 @@ class Calls(Part):
             target = Callee(function, callee.arguments, self.machine.layout.scope_of(this.type))
             return (yield from self.enter(target, this, expr, frame))
         if isinstance(callee, Name) and callee.id not in frame.env:
-            found = self.machine.function(callee, len(expr.arguments), frame.this)
+            types = [self.type_of(a, frame) for a in expr.arguments] if not callee.id else []
+            found = self.machine.function(callee, len(expr.arguments), frame.this, types)
             if found is None:
                 return (yield from builtins.call(self, callee.name, expr, frame, used))
             scope = self.machine.layout.scope_of(frame.this.type) if found.record and frame.this else {}
@@ -141,7 +144,7 @@ class Calls(Part):
     def pass_arguments(
         self, parameters: tuple[Var, ...], arguments: tuple[Expr, ...], inner: Frame, outer: Frame
     ) -> Flow:
-        passed: list[tuple[str, Ref | Callee]] = []
+        passed: list[tuple[str, Ref | Callee | Group]] = []
         for i, parameter in enumerate(parameters):
             if self.machine.is_pack(parameter.type):
                 held = inner.packs[parameter.id] = []
@@ -170,7 +173,7 @@ class Calls(Part):
                 passed.append((parameter.id, ref))
             else:
                 value = yield from self.rvalue(source, where)
-                if isinstance(value, Callee):
+                if isinstance(value, Callee | Group):
                     passed.append((parameter.id, value))
                 else:
                     ref = self.machine.local(parameter.name, type_ or type_of_value(value))

@@ -10,6 +10,7 @@ from oracle.c_text import load as load_c
 from oracle.compare import Comparison, compare, evaluate_as_written, outside, uncovered
 from oracle.cxx_programs import cxx_program
 from oracle.drawing import Draw, Program
+from oracle.everyday_programs import everyday_program
 from oracle.library_programs import library_program
 from oracle.loop_programs import loop_program
 from oracle.modern_programs import modern_program
@@ -153,6 +154,7 @@ _ODD = Check("odd", odd_program, read_by_clang, compare)
 _LIBRARY = Check("library", library_program, read_by_clang, compare)
 _LOOPS = Check("loops", loop_program, read_by_clang, compare)
 _REAL = Check("real", real_program, read_by_clang, compare)
+_EVERYDAY = Check("everyday", everyday_program, read_by_clang, compare)
 _WIDER = Check("wider", wider_program, read_by_clang, compare)
 CHECKS = {
     check.name: check
@@ -252,5 +254,20 @@ CHECKS = {
             told=False,
         ),
         replace(_REAL, name="real-joined", verify=_uncovered, joined=True),
+        _EVERYDAY,
+        replace(
+            _EVERYDAY,
+            name="everyday-data",
+            draw=lambda draw: everyday_program(draw, data=True),
+            verify=_outside,
+        ),
+        replace(
+            _EVERYDAY,
+            name="everyday-unknown",
+            draw=lambda draw: everyday_program(draw, unknown=True),
+            verify=_outside,
+            told=False,
+        ),
+        replace(_EVERYDAY, name="everyday-joined", verify=_uncovered, joined=True),
     )
 }

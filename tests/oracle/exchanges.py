@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from oracle.frames import Exchange
-from oracle.values import UndefinedError
+from oracle.values import Num, UndefinedError, convert, from_bits, is_float, to_bits
 from smemlint.ir import Scalar
 from smemlint.ir.types import INT, UINT
 
@@ -17,6 +17,15 @@ NAMES = (
 def type_of_result(name: str, given: Scalar) -> Scalar:
     """Of an exchange of values of a type."""
     return VOTES.get(name, given)
+
+
+def sent(number: Num) -> int:
+    """What a lane gives: a number, or the bits of a float."""
+    return to_bits(number.value, number.type) if is_float(number.type) else int(number.value)
+
+
+def received(result: int, type_: Scalar) -> Num:
+    return Num(from_bits(result, type_), type_) if is_float(type_) else convert(Num(result, type_), type_)
 
 
 def exchanged(lanes: list[Exchange]) -> list[int]:

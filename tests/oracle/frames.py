@@ -74,18 +74,25 @@ class Callee:
     frame: Frame | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A cooperative group: a tile of so many lanes, or the block (0)."""
+
+    size: int
+
+
 @dataclass(slots=True)
 class Frame:
     scope: Scope
     this: Ref | None = None
-    env: dict[str, Ref | Callee] = field(default_factory=dict)
+    env: dict[str, Ref | Callee | Group] = field(default_factory=dict)
     returns: Type | None = None
     result: Value | Ref = None
     packs: dict[str, list[Any]] = field(default_factory=dict)
     """By id of a parameter pack, of a function or of its template: what it holds, one by one."""
 
 
-Value: TypeAlias = "Num | Ptr | Rec | Callee | None"
+Value: TypeAlias = "Num | Ptr | Rec | Callee | Group | None"
 Flow: TypeAlias = Generator["Access | Barrier | Exchange", Any, Any]
 
 OWN = 1000

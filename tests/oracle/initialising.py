@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from oracle import groups
 from oracle.frames import OWN, Callee, Flow, Frame, Part, Ref
 from oracle.layout import extent
 from oracle.types import is_lvalue, type_of_value
@@ -36,6 +37,9 @@ class Initialising(Part):
         machine = self.machine
         if var.storage in ("shared", "extern_shared"):
             frame.env[var.id] = machine.shared(var, frame.scope)
+            return
+        if isinstance(var.init, Call) and groups.makes_group(getattr(var.init.callee, "name", "")):
+            frame.env[var.id] = yield from self.rvalue(var.init, frame)
             return
         written = machine.resolve_or_auto(var.type, frame.scope)
         if isinstance(written, PointerTo) and written.reference:
@@ -161,6 +165,8 @@ class Initialising(Part):
     def fill(self, ref: Ref, elements: tuple[Expr, ...], frame: Frame) -> Flow:
         """Aggregate initialisation: what is not given is zero."""
         layout = self.machine.layout
+        if ref.type == RecordRef("dim3"):
+            elements += (Literal(1),) * (3 - len(elements))
         if isinstance(ref.type, RecordRef) and self.machine.constructors(ref.type, len(elements)):
             yield from self.construct_at(ref, elements, frame)
             return

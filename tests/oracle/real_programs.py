@@ -5,7 +5,7 @@ from one buffer, warps with roles, tables, branches by an argument, with barrier
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from oracle.drawing import Draw, Program
 from oracle.library_programs import LIBRARY_SHARED
@@ -630,23 +630,28 @@ class RealWriter(LoopWriter):
 
 def real_program(draw: Draw, data: bool = False, unknown: bool = False) -> Program:
     """As `loop_program`, with these phases; the kernel takes more arguments."""
-    writer = RealWriter(draw, data=data, unknown=unknown)
+    return started(RealWriter(draw, data=data, unknown=unknown))
+
+
+def started(writer: RealWriter, head: str = "", shared: str = "") -> Program:
+    """The kernel that a writer draws and how it is started. head, shared: what stands in front of the kernel,
+    and what it declares, besides."""
     block = writer.statements()
     writer.access()
-    shared = ORDINARY_SHARED.format() + "__shared__ Count counts[64];\n__shared__ Part parts[64];\n"
-    shared += "__shared__ __half2 duos[512];\n" + LIBRARY_SHARED + REAL_SHARED
-    head = (loop_head() + shared).replace(
-        "template <int BM, typename T> __global__", REAL_HEAD + "template <int BM, typename T> __global__"
+    shared = (
+        ORDINARY_SHARED.format()
+        + "__shared__ Count counts[64];\n__shared__ Part parts[64];\n"
+        + ("__shared__ __half2 duos[512];\n" + LIBRARY_SHARED + REAL_SHARED + shared)
     )
-    head = head.replace("k(float *out, int n)", "k(float *out, int n, int m, bool flag, long long wide)")
-    text = writer.kernel().replace("__global__ void k(float *out, int n) {\n", head)
+    begun = "template <int BM, typename T> __global__"
+    before = loop_head().replace(begun, REAL_HEAD + head + begun)
+    before = before.replace("k(float *out, int n)", "k(float *out, int n, int m, bool flag, long long wide)")
+    text = writer.kernel().replace("__global__ void k(float *out, int n) {\n", before + shared)
+    draw = writer.draw
     bm = draw.pick((8, 8, 16, 32))
     type_ = draw.pick(("float", "double", "short"))
-    n, at = writer.number(1, 9), writer.number(int(unknown), 5)
-    more = {
-        "m": draw.pick((1, 16, 32, 33, 48, 64, 100)),
-        "flag": writer.number(0, 1),
-        "wide": writer.number(0, 20),
-    }
-    made = Program(text, block, n, bm, type_, block_index=at if data or unknown else 0)
-    return replace(made, more=more)
+    n, at = writer.number(1, 9), writer.number(int(writer.unknown), 5)
+    sizes = (1, 16, 32, 33, 48, 64, 100)
+    more = {"m": draw.pick(sizes), "flag": writer.number(0, 1), "wide": writer.number(0, 20)}
+    block_index = at if writer.data or writer.unknown else 0
+    return Program(text, block, n, bm, type_, block_index=block_index, more=more)

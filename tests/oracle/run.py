@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from oracle import builtins
+from oracle import builtins, groups
 from oracle.exchanges import exchanged
-from oracle.frames import Access, Barrier, Callee, Exchange, Flow, Frame, Ref
+from oracle.frames import Access, Barrier, Callee, Exchange, Flow, Frame, Group, Ref
 from oracle.layout import TYPES, Layout, Scope
 from oracle.memory import SHARED, Memory
 from oracle.thread import Thread
@@ -406,15 +406,19 @@ class Machine:
         name = type_.name.split("<")[0].rsplit("::", 1)[-1]
         return [f for f in self.methods(type_, name) if takes(f, count)]
 
-    def function(self, callee: Name, count: int, this: Ref | None) -> Function | None:
-        """The function a name calls; None when the module does not define it."""
+    def function(
+        self, callee: Name, count: int, this: Ref | None, types: Sequence[Type] = ()
+    ) -> Function | None:
+        """The function a name calls; None when the module does not define it. types: those of the arguments,
+        by which overloads are told apart."""
         if callee.id in self.module.functions:
             return self.module.functions[callee.id]
         if this is not None and (own := self.methods(this.type, callee.name)):
             return self.choose(own, count)
         ids = self.module.overloads.get(callee.name.rsplit("::", 1)[-1], ())
         found = [self.module.functions[i] for i in ids if i in self.module.functions]
-        return self.choose(found, count) if found else None
+        exact = [f for f in found if types and [p.type for p in f.parameters] == [decayed(t) for t in types]]
+        return self.choose(exact or found, count) if found else None
 
     def choose(self, functions: list[Function], count: int) -> Function:
         fitting = [f for f in functions if takes(f, count)]
@@ -426,7 +430,7 @@ class Machine:
         given = [thread.type_of(a, frame) for a in expr.arguments]
         callee = expr.callee
         if isinstance(callee, Name) and callee.id not in frame.env:
-            found = self.function(callee, len(given), frame.this)
+            found = self.function(callee, len(given), frame.this, given if not callee.id else ())
             if found is None:
                 return builtins.type_of(callee.name, given)
             arguments = tuple(
@@ -439,6 +443,8 @@ class Machine:
             self.layout.deduce(found, given, scope)
             type_ = self.resolve_or_auto(found.returns, scope) or OpaqueType("auto")
         elif isinstance(callee, Member):
+            if isinstance(callee.base, Name) and isinstance(frame.env.get(callee.base.id), Group):
+                return groups.type_of(callee.name, given)
             owner = thread.type_of(callee.base, frame)
             owner = decayed(owner)
             if callee.arrow and isinstance(owner, PointerTo):
