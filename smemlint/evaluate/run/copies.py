@@ -54,6 +54,11 @@ def _assigners(module: Module) -> Mapping[str, tuple[Function, ...]]:
     return _taking_own(module, lambda record: record.methods.get("operator=", ()))
 
 
+def says_how_to_assign(module: Module) -> bool:
+    """Whether a class of the program has an `operator=` for its own objects."""
+    return bool(_assigners(module))
+
+
 def _taking_own(module: Module, ids: Callable[[Record], Sequence[str]]) -> Mapping[str, tuple[Function, ...]]:
     found: dict[str, tuple[Function, ...]] = {}
     for name, record in module.records.items():

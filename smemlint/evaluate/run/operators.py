@@ -22,7 +22,7 @@ from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.memory.parts import truncated
 from smemlint.evaluate.memory.several import lost_among, same_place
 from smemlint.evaluate.run.conditionals import is_plain, logical_value
-from smemlint.evaluate.run.copies import assigned
+from smemlint.evaluate.run.copies import assigned, says_how_to_assign
 from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import COMPARISONS
@@ -291,17 +291,21 @@ def _pointer_operation(m: Machine, op: str, a: Value, b: Value, place: Place | N
 
 def assign_value(m: Machine, e: Assign) -> Value:
     called = operator_method(m, e)
-    if called is not None:
-        return rvalue(m, called)
+    return rvalue(m, called) if called is not None else _assign(m, e)[1]
+
+
+def _assign(m: Machine, e: Assign) -> tuple[Value, Value]:
+    """Where a value is put, and the value. The right side runs first, as since C++17."""
     if e.op == "=" and is_for_nothing(m, e):
-        return Other()
+        return Other(), Other()
     if e.op == "=":
-        first = None if m.journal.sums is None or isinstance(e.value, InitList) else rvalue(m, e.value)
+        named = m.journal.sums is None and not m.host and says_how_to_assign(m.module)
+        first = None if named or isinstance(e.value, InitList) else rvalue(m, e.value)
         target = lvalue(m, e.target)
         if isinstance(e.value, InitList) and isinstance(target, Pointer):
             v: Value = build(m, target.pointee, e.value.elements, e.place)
-        elif first is None and not m.host and isinstance(target, Pointer) and assigned(m, target, e.value):
-            return Other(target.pointee)
+        elif first is None and isinstance(target, Pointer) and assigned(m, target, e.value):
+            return target, Other(target.pointee)
         else:
             v = rvalue(m, e.value) if first is None else first
         _forget_led_to(m, e, target)
@@ -310,19 +314,18 @@ def assign_value(m: Machine, e: Assign) -> Value:
             v = coerce(m, v, target.pointee)
             node = copied(e.target, e.value, target.pointee, same_type=same_type)
             store(m, target, v, _target_place(e), node, e.value)
-        return v
+        return target, v
+    value = rvalue(m, e.value)
     target = lvalue(m, e.target)
     _forget_led_to(m, e, target)
     if not isinstance(target, Pointer):
-        rvalue(m, e.value)
-        return target
-    value = rvalue(m, e.value)
+        return target, target
     if _is_atomic(target):
-        return operator_on_atomic(m, target, e.op, value, e.target, e.place)
+        return target, operator_on_atomic(m, target, e.op, value, e.target, e.place)
     old = load(m, target, _target_place(e), e.target)
     new = coerce(m, operate(m, e.op[:-1], old, value, e.place), target.pointee)
     store(m, target, new, _target_place(e), e.target)
-    return new
+    return target, new
 
 
 def _forget_led_to(m: Machine, e: Assign, target: Value) -> None:
@@ -333,7 +336,10 @@ def _forget_led_to(m: Machine, e: Assign, target: Value) -> None:
 
 def assigned_place(m: Machine, e: Assign) -> Pointer | Value:
     """`(a = b)` where a place is asked for: a's, which is not accessed once more."""
-    assign_value(m, e)
+    called = operator_method(m, e)
+    if called is None:
+        return _assign(m, e)[0]
+    rvalue(m, called)
     return unseen(m, e.target, lvalue)
 
 
