@@ -11,7 +11,7 @@ from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
 from smemlint.evaluate.control_flow.host_loops import repeated, repeating
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.launch_choices import LoopOfLaunch
-from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
+from smemlint.evaluate.control_flow.masks import changes_since, decode, restore, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, leave_open, settle, settled_at
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
@@ -39,10 +39,25 @@ from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Pointer
 from smemlint.evaluate.values.objects import Snapshot
-from smemlint.ir import STEPS, Assign, Block, Break, Continue, Expr, Goto, If, Labeled, Loop, Name, Unary
+from smemlint.ir import (
+    STEPS,
+    Assign,
+    Block,
+    Break,
+    Call,
+    Continue,
+    Expr,
+    Goto,
+    If,
+    Labeled,
+    Loop,
+    Name,
+    Unary,
+)
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.uses import holds
+from smemlint.ir.walk import walk
 from smemlint.records import record
 
 _WAYS = 16
@@ -162,6 +177,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         if s.condition is not None and (s.test_first or trips):
             guesses = m.unknowns.guesses
             c = here(m, ar.truth_of(truth(m, full(m, s.condition)), m.unknowns))
+            head = head if head is not None and changes_since(head[0]) else None
             if not c.known or m.unknowns.guesses != guesses:
                 settled = _settled(m, s, c)
                 if settled is None and head is not None:
@@ -264,8 +280,8 @@ Head: TypeAlias = tuple[Snapshot, Mask, Mask, Mask, int]
 
 
 def _head(m: Machine, s: Loop, left: Mask) -> Head | None:
-    """What to go back to, of a condition that sets something: `while (i-- > 0)`."""
-    sets = s.condition is not None and _assigns(s.condition)
+    """What to go back to, of a condition that may set something: `while (i-- > 0)`, `while (next(i))`."""
+    sets = s.condition is not None and _may_set(s.condition)
     return (snapshot(m), m.must, m.may, left, len(m.log)) if sets else None
 
 
@@ -288,8 +304,10 @@ def _may_leave(s: Loop) -> bool:
 
 
 @by_identity
-def _assigns(e: Expr) -> bool:
-    return holds(e, Assign, STEPS)
+def _may_set(e: Expr) -> bool:
+    """Whether an expression assigns, or calls what the program may have written."""
+    calls = (n.callee for n in walk(e) if isinstance(n, Call))
+    return holds(e, Assign, STEPS) or any(not isinstance(callee, Name) or callee.id for callee in calls)
 
 
 def _back_to(m: Machine, s: Loop, head: Head) -> Loop:
