@@ -164,7 +164,8 @@ class LoopWriter(LibraryWriter):
         start = f"({self.bound()}) + {self.choose('0', '1')}"
         if not c.wide:
             return Range(start, f"{text} > 0", self.choose(f"{text}--", f"--{text}", f"{text} -= 1"))
-        test = self.choose(f"{text} > 0", f"{text} >= 0", f"{text} > (lane & 1)", f"{text} >= 1")
+        tests = (f"{text} > 0", f"{text} >= 0", f"{text} >= 1")
+        test = self.choose(*tests, *(() if self.unknown else (f"{text} > (lane & 1)",)))
         return Range(
             start, test, self.choose(f"{text}--", f"--{text}", f"{text} -= 2", f"{text} = {text} - 3")
         )
@@ -201,6 +202,10 @@ class LoopWriter(LibraryWriter):
         return self.by_factor(c) if kind == 8 or not c.wide else self.by_bits(c)
 
     # Loops
+
+    def by_lane(self) -> str:
+        """A step that differs from lane to lane, where the end is known."""
+        return "2" if self.unknown else "(lane & 1) + 1"
 
     def places(self, read: str) -> None:
         """An access at what a counter says."""
@@ -343,7 +348,7 @@ class LoopWriter(LibraryWriter):
         else:
             self.line(f"auto {made}f = [&]() {{ return {made}.at < {made}.last; }};")
             self.line(f"auto {made}g = [&](int by) {{ {made}.at += by; }};")
-            self.line(f"for (; {made}f(); {made}g({self.choose('1', by, '(lane & 1) + 1')})) {{")
+            self.line(f"for (; {made}f(); {made}g({self.choose('1', by, self.by_lane())})) {{")
         self.inside(read, depth, returns)
         self.line("}")
         self.made_number(f"{made}.at & 63")
@@ -382,7 +387,7 @@ class LoopWriter(LibraryWriter):
             x = self.name("x")
             self.line(f"int {m} = 0;")
             self.line(f"auto {m}f = [&](int {x}) {{ {m} += {x}; return {m} < (int)({self.bound()}); }};")
-            self.line(f"while ({m}f({self.choose('1', '2', '(lane & 1) + 1')})) {{")
+            self.line(f"while ({m}f({self.choose('1', '2', self.by_lane())})) {{")
             self.inside(m, depth, returns)
             self.line("}")
             self.use(m)

@@ -525,7 +525,7 @@ class RealWriter(LoopWriter):
         )
 
     def borders(self) -> None:
-        a = f"({self.small()} - {self.choose('8', '3', 'n')})"
+        a = f"({self.small()} - {self.choose('8', '3', *self.unless_unknown('n'))})"
         self.made_number(
             self.choose(
                 f"clamped({a}, 0, {self.choose('15', '31', 'm & 63')})",
