@@ -31,7 +31,7 @@ from smemlint.ir import (
     Scalar,
     StaticMember,
     TemplateArgument,
-    Type,
+    Var,
 )
 from smemlint.ir.types import element_type
 from smemlint.ir.walk import walk
@@ -39,6 +39,7 @@ from smemlint.launch.kept_runs import KeptRuns, Shown
 from smemlint.launch.left_over import left_over
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import (
+    begin_program,
     class_instances,
     is_closed,
     is_of,
@@ -97,7 +98,8 @@ def started_kernels(
     allowance = allowance or Allowance()
     called = {c for f in launching.values() for c in said(f).ids}
     tables = called & tables_of(module, frozenset(launching))
-    listed = {n.id for t in tables for n in walk(module.globals[t].init) if isinstance(n, Name)}
+    inits = [module.globals[t].init for t in tables if t in module.globals]
+    listed = {n.id for init in inits for n in walk(init) if isinstance(n, Name)}
     called |= listed
     by_name = {name for f in launching.values() for name in said(f).names}
     roots = [
@@ -301,7 +303,8 @@ def _run(
             return None
         settled = None if paths is None else tuple(paths.settled.items())
         unset = runs.settings.left_to_others(module, f)
-        asked = (id(f), arguments, owner, settled, None if words is None else tuple(words), explore, unset)
+        told = None if words is None else tuple(words)
+        asked = (id(f), arguments, owner, settled, told, explore, unset, *map(id, runs.filled))
         shown = runs.find(asked)
         if shown is None:
             shown, alone = made(f, arguments, owner, paths, unset)
@@ -336,6 +339,7 @@ def _run(
             slicer=runs.slicer,
             paths=paths,
         )
+        begin_program(m, runs.filled)
         for id in unset:
             set_by_others(m, module.globals[id])
         _call(m, f, arguments, owner, words)
@@ -472,7 +476,7 @@ def _written_instances(
                     if f.record in (None, g.record) or _may_be(module, g, n, f):
                         found[f.id][n.arguments] = None
     for var in module.globals.values():  # `std::map<int, Fn> table = {{64, run<64>}};`
-        for x in walk(var.init) if var.init is not None and not _is_of_numbers(var.type) else ():
+        for x in () if var.init is None or _is_of_numbers(var) else walk(var.init):
             if isinstance(x, Name) and x.id in found and is_closed(x.arguments):
                 found[x.id][x.arguments] = None
     for id, arguments in module.explicit_instances:
@@ -481,9 +485,9 @@ def _written_instances(
     return {id: list(written)[:MOST_INSTANCES] for id, written in found.items()}
 
 
-def _is_of_numbers(t: Type) -> bool:
-    """Whether a variable holds numbers only: of a long table nothing is looked at."""
-    return isinstance(element_type(t), Scalar)
+def _is_of_numbers(var: Var) -> bool:
+    """Whether a variable is made of numbers only: of a long table nothing is looked at."""
+    return isinstance(element_type(var.type), Scalar) and not isinstance(var.init, Call)
 
 
 def _may_be(module: Module, g: Function, n: Name | Member | StaticMember, f: Function) -> bool:

@@ -21,7 +21,7 @@ from smemlint.evaluate.run.virtual_calls import below
 from smemlint.evaluate.types.layout import packs_of
 from smemlint.ir import Function, Module, Record
 from smemlint.launch.model import Started
-from smemlint.launch.source.settings import Settings
+from smemlint.launch.source.settings import Settings, filled_before
 from smemlint.records import record
 
 _TABLES = ("functions", "records", "globals", "specialisations", "variable_templates", "overloads")
@@ -96,6 +96,7 @@ class KeptRuns:
         self, module: Module, slicer: Slicer, kept: dict[Hashable, Shown], settings: Settings
     ) -> None:
         self.settings = settings
+        self.filled = filled_before(module)
         self._plain = module
         self._slicer = slicer
         self._kept = kept

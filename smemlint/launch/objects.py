@@ -8,7 +8,7 @@ from smemlint.evaluate.kernel import unknown_setting
 from smemlint.evaluate.language.conversions import is_null
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.language.names import declare_global, leave_members_to_others
-from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.machine import BudgetExceededError, Machine
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values.host_limits import one_set
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
@@ -182,6 +182,15 @@ def take_defaults(m: Machine, f: Function) -> None:
                         if isinstance(v, Int) and v.known
                     }
                 )
+
+
+def begin_program(m: Machine, variables: Iterable[Var]) -> None:
+    """Run the initialisers of some variables outside functions, as happens before `main`."""
+    try:
+        for var in variables:
+            declare_global(m, var)
+    except (BudgetExceededError, RecursionError):
+        pass
 
 
 def set_by_others(m: Machine, var: Var) -> None:

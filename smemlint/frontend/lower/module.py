@@ -10,7 +10,9 @@ from itertools import chain
 from typing import TypeAlias, TypeVar
 
 from smemlint.frontend.clang import cursors
-from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition
+from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.clang.kinds import INIT_LIST
+from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition, valid
 from smemlint.frontend.clang.positions import Positions
 from smemlint.frontend.lower.assigned import with_assigned, with_set_apart
 from smemlint.frontend.lower.decls import SHARED_ATTRIBUTE, DeclarationLowering
@@ -25,9 +27,10 @@ from smemlint.frontend.lower.templates.variables import variable_templates
 from smemlint.frontend.lower.text import TextLowering
 from smemlint.frontend.lower.types import TypeLowering
 from smemlint.frontend.text.expansion import DEFINE, Macro, expanded, macro_of, uses_of
-from smemlint.ir import Function, Module, Record, TemplateArgument
+from smemlint.ir import Declare, Function, LaunchStmt, Module, Record, TemplateArgument
 from smemlint.ir.module import overloads_of
 from smemlint.ir.uses import grown
+from smemlint.ir.walk import nodes_of
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
 
@@ -55,6 +58,7 @@ _SET = re.compile(
 )
 """What is assigned, or called."""
 _NAMES = re.compile(r"[A-Za-z_]\w*")
+_LAMBDA = re.compile(rb"\[[^\]]*\]\s*(?:\([^()]*\)\s*)?\{")
 _MAKES = re.compile(r"(?<![\w:.>])template\s+[^<\s]")
 """An explicit instantiation, perhaps in the body of a macro."""
 
@@ -108,6 +112,7 @@ def _lowered(c: Context, roots: _Roots, path: str, configuration: str) -> Lowere
     _drain(c)
     _require_methods(c, set(roots.leading))
     _drain(c)
+    _require_initialisers(c)
     texts = list(_instantiating(c))
     instances, written = _explicit_instances(c, texts)
     classes = _explicit_records(c, texts)
@@ -251,6 +256,57 @@ def _require_methods(c: Context, leading: set[str]) -> None:
         c.work.require(f)
 
 
+def _require_initialisers(c: Context) -> None:
+    """Variables outside functions whose initialisers run what sets others that host code names, or objects
+    that its functions keep: a registry that fills itself before `main`."""
+    waiting = {name: node for name, node in c.declarations.variables_named.items() if _may_run_code(c, node)}
+    while waiting:
+        kept = _kept_by_host(c)
+        found = [name for name, node in waiting.items() if not kept.isdisjoint(_reached(c, name, node))]
+        if not found:
+            return
+        for name in found:
+            c.host = True
+            c.decls.require_global(waiting.pop(name), name, True)
+        _drain(c)
+
+
+def _may_run_code(c: Context, node: Node) -> bool:
+    """Whether the initialiser of a variable may call something of this program."""
+    if not valid(cursors.initializer(node)):
+        return False
+    text = (c.positions.text(node) or "").encode()
+    named = (c.declarations.functions_named, c.declarations.records_named)
+    words = {w.decode() for w in _WORD.findall(text)}
+    return any(not words.isdisjoint(known) for known in named) or _LAMBDA.search(text) is not None
+
+
+def _kept_by_host(c: Context) -> set[str]:
+    """Names of variables outside functions that may be set, and of functions that keep an object or start a
+    kernel."""
+    kept = {v.name for v in c.found.globals.values() if v.storage == "global" and not v.const}
+    for f in c.found.functions.values():
+        if f.side in ("host", "both") and any(
+            isinstance(n, LaunchStmt) or (isinstance(n, Declare) and n.var.storage == "static")
+            for n in nodes_of(f.body)
+        ):
+            kept.add(f.name)
+    return kept
+
+
+def _reached(c: Context, name: str, node: Node) -> set[str]:
+    """What the text of a variable names, and the functions and classes that it names, however indirectly."""
+    seen = {w.decode() for w in _WORD.findall((c.positions.text(node) or "").encode())} - {name}
+    queue = list(seen)
+    named = (c.declarations.functions_named, c.declarations.records_named)
+    for word in queue:
+        texts = [d.text() for known in named for d in known.get(word, ())]
+        new = {w.decode() for text in texts for w in _WORD.findall(text)} - seen
+        queue += new
+        seen |= new
+    return seen
+
+
 def _shared_globals(c: Context) -> re.Pattern[bytes] | None:
     """Names of the main file's own shared arrays outside functions, which are declared on the way."""
     names = []
@@ -326,9 +382,13 @@ def _callers(
     }
     declared = (*c.declarations.variables_named.items(), *c.declarations.types_named.items())
     for name, node in declared:
-        if name in named:  # `Runner table[] = {run_a, run_b};`, `using Net = NetOf<float>;`
+        # `Runner table[] = {run_a, run_b};`, `using Net = NetOf<float>;`
+        if name in named or _may_run_code(c, node):
             bodies[name] = c.positions.text(node) or ""
     others = [(name, set(_NAMES.findall(body)) - {name}, 0) for name, body in bodies.items()]
+    others += [
+        (kept, {name}, 0) for name in c.declarations.variables_named for kept in _filled_by(c, name) - {name}
+    ]
     chosen = set(_reaching(launching, (*rest.values(), *others)))
     # In the order of the text, whichever name led there.
     return (
@@ -336,6 +396,19 @@ def _callers(
         [r for r in records if r.key in chosen and r.key not in known],
         launching,
     )
+
+
+def _filled_by(c: Context, name: str) -> set[str]:
+    """What keeps what a variable outside functions registers: who asks that leads to a launch as well."""
+    node = c.declarations.variables_named.get(name)
+    if node is None or not _may_run_code(c, node) or cursors.initializer(node).kind == INIT_LIST:
+        return set()
+    known = c.declarations.functions_named
+    return {
+        word
+        for word in _reached(c, name, node)
+        if word in c.declarations.variables_named or any(b"static" in f.text() for f in known.get(word, ()))
+    }
 
 
 def _drain(c: Context) -> None:

@@ -6,16 +6,19 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 
 from smemlint.ir import (
+    SHARED,
     STEPS,
     ArrayOf,
     Assign,
     Binary,
     Call,
+    Construct,
     Declare,
     Expr,
     Function,
     FunctionType,
     Index,
+    InitList,
     LaunchStmt,
     Literal,
     Member,
@@ -79,6 +82,22 @@ def _is_elsewhere(var: Var) -> bool:
 
 def _is_object(var: Var) -> bool:
     return isinstance(var.type, RecordRef) and not var.const and var.storage in ("global", "static")
+
+
+def filled_before(module: Module) -> tuple[Var, ...]:
+    """The variables outside functions whose initialisers run code before `main`, in the order of the file,
+    headers first: a registry may fill itself."""
+    found = [v for v in module.globals.values() if v.storage not in SHARED and _runs_code(module, v.init)]
+    return tuple(sorted(found, key=lambda v: (v.place.path == module.path, v.place.path, v.place.offset)))
+
+
+def _runs_code(module: Module, init: Expr | None) -> bool:
+    if isinstance(init, InitList):
+        return any(_runs_code(module, e) for e in init.elements[:MOST_SHORT])
+    if isinstance(init, Construct):
+        own = isinstance(init.type, RecordRef) and init.type.name in module.records
+        return own or any(_runs_code(module, e) for e in init.arguments)
+    return isinstance(init, Call)
 
 
 def settings(module: Module, launching: Iterable[Function]) -> Settings:

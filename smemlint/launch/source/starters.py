@@ -8,6 +8,7 @@ from smemlint.ir import (
     SHARED,
     Call,
     Construct,
+    Declare,
     Function,
     LaunchStmt,
     Member,
@@ -15,11 +16,13 @@ from smemlint.ir import (
     Name,
     RecordRef,
     StaticMember,
+    Var,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.walk import nodes_of
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.source.leading import named_as_value, names_as_value
 from smemlint.launch.source.receivers import made_to_call, methods_meant
+from smemlint.launch.source.settings import filled_before
 from smemlint.records import record
 
 
@@ -134,12 +137,35 @@ def _may_mean(module: Module, f: Function, n: Member | StaticMember, functions: 
 
 
 def tables_of(module: Module, functions: Container[str]) -> set[str]:
-    """Variables outside functions that hold one of the functions, by id or by open name."""
-    return {
+    """Variables outside functions that hold one of the functions, by id or by open name, and what keeps one
+    that is registered before `main`: variables, and functions (ids)."""
+    found = {
         id
         for id, var in module.globals.items()
         if var.init is not None and var.storage not in SHARED and names_as_value(var.init, functions)
     }
+    kept = (_kept_by(module, var) for var in filled_before(module) if var.id in found)
+    return found.union(*kept)
+
+
+def _kept_by(module: Module, var: Var) -> set[str]:
+    """Where code that runs before `main` may put what a variable begins with: variables outside functions
+    that its initialiser gets to, and functions that keep an object (ids)."""
+    made = {n.type.name for n in walk(var.init) if isinstance(n, Construct) and isinstance(n.type, RecordRef)}
+    begun = [f.id for f in module.functions.values() if f.is_constructor and f.record in made]
+    waiting = [*(n.id for n in walk(var.init) if isinstance(n, Name)), *begun]
+    found: dict[str, Function] = {}
+    for id in waiting:
+        f = module.functions.get(id)
+        if f is not None and id not in found:
+            found[id] = f
+            waiting += said(f).ids
+    lasting = {
+        id
+        for id, f in found.items()
+        if any(isinstance(n, Declare) and n.var.storage == "static" for n in nodes_of(f.body))
+    }
+    return lasting | {id for id in waiting if id in module.globals and not module.globals[id].const}
 
 
 def _starts_one(module: Module, f: Function, kernels: frozenset[str] | None) -> bool:
@@ -157,11 +183,13 @@ def may_start(module: Module, launch: LaunchStmt, kernels: frozenset[str] | None
 
 
 def may_run(module: Module, launching: Mapping[str, Function]) -> dict[str, Function]:
-    """Host functions that the launching ones may call, with these: by name, constructors and operators all of
-    them."""
+    """Host functions that the launching ones may call, with these, and that variables begin with: by name,
+    constructors and operators all of them."""
     host = {f.id: f for f in module.functions.values() if f.side in ("host", "both")}
     by_name: dict[str, list[Function]] = {}
     found = dict(launching)
+    begun = {n.id for v in filled_before(module) for n in walk(v.init) if isinstance(n, Name)}
+    found |= {id: f for id, f in host.items() if id in begun}
     for f in host.values():
         by_name.setdefault(open_name(f), []).append(f)
         if f.name.startswith("operator") or (f.record is not None and f.is_constructor):
