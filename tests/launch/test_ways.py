@@ -556,3 +556,14 @@ def test_conditions_before_a_switch_are_held_against_its_labels() -> None:
     kernel = next(k for k in module.kernels() if k.name == "wide")
     found = {(x.template["W"], x.block[0], x.assumed) for x in infer(kernel, module, started_kernels(module))}
     assert found == {(256, 64, False), (2048, 256, False)}
+
+
+def test_a_switch_on_what_a_function_gives_that_is_not_read_may_take_any_case() -> None:
+    host = """
+    int main(int argc, char **argv) {
+        switch (atoi(argv[1])) {
+            case 1: wide<4><<<1, 32>>>(0); break;
+            case 2: wide<4><<<1, 64>>>(0); break;
+        }
+    }"""
+    assert instances(host) == {(32, 4), (64, 4)}

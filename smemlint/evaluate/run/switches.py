@@ -10,7 +10,7 @@ from smemlint.evaluate.control_flow.join_points import bring, meet, merge_at, su
 from smemlint.evaluate.control_flow.launch_choices import meet_ways, ways_by_launch
 from smemlint.evaluate.control_flow.masks import Branch, decode, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, leave_open, settled_at
-from smemlint.evaluate.language.conversions import truth
+from smemlint.evaluate.language.conversions import as_int, truth
 from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Exit, Machine, Mask, Undecided
@@ -31,10 +31,10 @@ def run_switch(m: Machine, s: Switch) -> None:
     if not (m.host or m.task.as_written) and (found := ladder(s)) is not None:
         run_if(m, found)
         return
-    value = truth(m, full(m, s.value))
+    value = as_int(m, full(m, s.value))
     if value.known and id(s) in m.frame.slice.open:
         forget(m, s.value)
-        value = truth(m, rvalue(m, s.value))
+        value = as_int(m, rvalue(m, s.value))
         value = m.unknowns.value(INT, "any case") if value.known else value
     value = here(m, value)
     exits = m.exits(switch=True)
