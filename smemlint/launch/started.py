@@ -70,7 +70,7 @@ def starts_of(m: Machine, s: LaunchStmt) -> Iterator[Started]:
         return
     if isinstance(kernel, Pointer):
         kernel = load(m, kernel, s.place)
-    one_of = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
+    one_of = tuple(_functions(kernel))
     led, whole = not any(f.candidates for f in one_of), True
     if led:
         one_of, whole, own = targets(m, s.kernel, len(values))
@@ -87,8 +87,14 @@ def starts_of(m: Machine, s: LaunchStmt) -> Iterator[Started]:
             yield started
 
 
+def _functions(kernel: Value) -> list[FunctionValue]:
+    """The functions that a kernel's expression may mean."""
+    every = (kernel, *kernel.others) if isinstance(kernel, FunctionValue) else ()
+    return [f for f in every if isinstance(f, FunctionValue)]
+
+
 def _most_parameters(kernel: FunctionValue) -> int:
-    named = [f for one in (kernel, *kernel.others) for f in one.candidates]
+    named = [f for one in _functions(kernel) for f in one.candidates]
     return max((len(f.parameters) for f in named), default=0)
 
 

@@ -41,7 +41,7 @@ def look_aside(m: Machine, body: Stmt | None) -> None:
     m.context.way, m.unknowns.certain = way, certain
     for frame, outcome, end in left:
         frame.outcome, frame.end = outcome, end
-    restore(before)
+    restore(m, before)
     for event in m.log[since:]:
         if isinstance(event, Event):
             event.aside = True

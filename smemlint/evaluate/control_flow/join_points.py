@@ -206,6 +206,7 @@ def _exclude_each_other(conditions: Sequence[Int]) -> bool:
 def _merge_states(m: Machine, ways: Sequence[tuple[Int, Exit]], present: Mask) -> None:
     changed: set[Object] = set()
     for _, way in ways:
+        way.state.complete(m.memory.begun)
         changed |= changes_since(way.state)
     if not changed:
         return
@@ -250,19 +251,26 @@ def _merge_cell(
     for c, way, cells in held:
         v = cells.get(at)
         if v is None:
-            if way.state.havoc[o] and not o.uniform:
+            if _is_unknown(m, o, way.state.havoc[o]):
                 o.cells.pop(at, None)  # unknown on this way
                 return
             continue
         brought.append((c, way.may, v))
     if now is None:
-        if o.havoc and not o.uniform:
+        if _is_unknown(m, o, o.havoc):
             return
         now = brought[0][2]
     if any(v is not now and not same(v, now) for _, _, v in brought):
         o.cells[at] = one_of(m, brought, now, present)
     elif at not in o.cells:
         o.cells[at] = now
+
+
+def _is_unknown(m: Machine, o: Object, havoc: bool) -> bool:
+    """Whether a part of an object that nothing is said of holds something that is not known, and not what
+    nobody set."""
+    outside = m.host and o.var is not None and o.var.storage in ("global", "static")
+    return (havoc and (m.host or not o.uniform)) or outside
 
 
 def one_of(m: Machine, ways: Selected, now: Value, present: Mask) -> Value:
@@ -298,7 +306,7 @@ def merge_at(m: Machine, way: Exit, lanes: Mask) -> None:
 def bring(m: Machine, way: Exit, lanes: Mask) -> None:
     """Make the present state, in some lanes, that of a way."""
     if not some(m.threads.present & ~lanes):
-        restore(way.state)
+        restore(m, way.state)
     else:
         _merge_states(m, [(Int(1, BOOL), replace(way, may=lanes))], ~lanes)
 

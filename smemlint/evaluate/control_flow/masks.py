@@ -102,7 +102,6 @@ def _together(c: Int, may: Mask, undecided: Mask) -> bool:
 def snapshot(m: Machine) -> Snapshot:
     """The state now."""
     s = Snapshot()
-    cells, havoc = s.cells, s.havoc
     frames = list(m.frames)
     for f in m.frames:
         parent = f.parent
@@ -114,17 +113,7 @@ def snapshot(m: Machine) -> Snapshot:
         pending += f.variables.values()
     pending += m.memory.globals.values()
     pending += [f.this.object for f in frames if f.this is not None]
-    while pending:
-        o = pending.pop()
-        if o.storage != "local" or o in cells:
-            continue
-        held = o.cells
-        if type(held) is not Cells:
-            held = o.cells = Cells(held)
-        cells[o] = held.saved or held.copied()
-        havoc[o] = o.havoc
-        if held.leads:
-            pending += held.leads
+    s.note(pending)
     return s
 
 
@@ -145,8 +134,9 @@ def changes_since(s: Snapshot) -> set[Object]:
     }
 
 
-def restore(s: Snapshot) -> None:
+def restore(m: Machine, s: Snapshot) -> None:
     """Go back to a state."""
+    s.complete(m.memory.begun)
     for o, cells in s.cells.items():
         o.havoc = s.havoc[o]
         if not unchanged(o, cells):

@@ -21,6 +21,7 @@ from smemlint.evaluate.values.number import (
     add,
     formed,
     is_uniform,
+    multiply,
     plus,
 )
 from smemlint.evaluate.values.objects import NO_ADDRESS, UNSEEN, Object, led_to
@@ -140,6 +141,9 @@ def null_test(m: Machine, p: Pointer) -> Int:
     for option in p.object.options:
         if option.object.id == "null":
             found = add(found, option.when, BOOL)
+        elif m.host and option.object.id.startswith(UNSEEN):
+            null = Int(0, BOOL, {(m.unknowns.may_be_null(option.object.name, option.object),): 1})
+            found = add(found, multiply(option.when, null, BOOL), BOOL)
     if m.host or p.object.storage != "global":
         return found
     return formed(found, affine.atom("null", p.object.id))

@@ -115,6 +115,8 @@ def declare_global(m: Machine, var: Var) -> Object:
     elif followed and isinstance(t, Scalar) and t.kind != "float" and var.storage != "constant":
         o.cells[0] = Int(0, t)
     o.uniform = True
+    if m.host and not constant:
+        m.memory.begun.note([o])
     return o
 
 

@@ -278,7 +278,7 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         told = string_method(m, v, e)
         if told is not None:
             return told
-    if m.host and is_container(self_type):
+    elif m.host and is_container(self_type):
         told = container_method(m, v, e)
         if told is not None:
             return told

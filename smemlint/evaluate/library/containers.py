@@ -380,10 +380,13 @@ def _popped(
 
 
 def _in_order_of_keys(m: Machine, t: Type, held: Pointer, n: int | None, size: int | None) -> None:
-    """Put what a map or set holds in its order, before anybody walks through it."""
-    ordered = isinstance(t, RecordRef) and t.name in ("std::map", "std::set")
-    keys = _keys(m, held, n, size) if ordered and n and n <= LONGEST and size else None
+    """Put what a map or set holds in its order, before anybody walks through it. What stands where is not
+    known where a key is not, or whether it is there."""
+    if not isinstance(t, RecordRef) or t.name not in ("std::map", "std::set") or n == 0:
+        return
+    keys = _keys(m, held, n, size) if n is not None and n <= LONGEST and size else None
     if keys is None or size is None or len({type(k) for k in keys}) != 1:
+        held.object.cells, held.object.havoc = Cells(), True
         return
     to = {at: i for i, at in enumerate(sorted(range(len(keys)), key=keys.__getitem__))}
     cells = held.object.cells.items()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from smemlint.evaluate.language.accesses import store
 from smemlint.evaluate.language.places import offset_pointer
 from smemlint.evaluate.library.containers import forget_elements
 from smemlint.evaluate.machine.dispatch import rvalue
@@ -12,8 +13,8 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.elements import NOWHERE, STRINGS
 from smemlint.evaluate.memory.text import literal, text_in
 from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value
-from smemlint.ir import Call, Construct, Expr, RecordRef, Type
-from smemlint.ir.types import BOOL, INT, LONG, ULONG
+from smemlint.ir import Call, Construct, Expr, PointerTo, RecordRef, Type
+from smemlint.ir.types import BOOL, CHAR, INT, LONG, ULONG
 
 _TO_INT = ("atoi", "stoi")
 
@@ -111,6 +112,9 @@ def string_method(m: Machine, v: Method, e: Call) -> Value | None:
     given = [rvalue(m, a) for a in e.arguments]
     if v.name not in _ASKS and isinstance(v.self, Pointer):
         forget_elements(v.self)
+        if v.name == "clear":
+            store(m, Pointer(v.self.object, v.self.offset, PointerTo(CHAR)), literal(""), e.place)
+            return Other()
     if held is None or text is None:
         return None
     if v.name in _BEGINS:

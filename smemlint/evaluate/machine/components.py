@@ -28,7 +28,7 @@ from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.number import Int, Pointer, Value
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.objects import Object, Snapshot
 from smemlint.ir import Expr, LaunchStmt, Type
 from smemlint.records import record
 
@@ -137,6 +137,8 @@ class Memory:
     """By an object outside of local memory: where pointers into shared memory were written to it."""
     loaded: dict[object, Any] = field(default_factory=dict)
     """By value: the latest loads from shared memory (`stored_back.Loaded`)."""
+    begun: Snapshot = field(default_factory=Snapshot)
+    """What variables of host code that outlive calls began with."""
     splits: dict[tuple[int, bytes], object] = field(default_factory=dict)
     """By id() of such an object and mask: which lanes go where."""
 

@@ -444,7 +444,8 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
         function = old if isinstance(new, Int) else new
         if isinstance(function, FunctionValue | Closure | Method):  # the other one is `nullptr`
             return function
-    if m.context.defaults and not c.known and _is_told(m, new) != _is_told(m, old):
+    pointers = isinstance(new, Pointer) or isinstance(old, Pointer)
+    if m.context.defaults and not (c.known or pointers) and _is_told(m, new) != _is_told(m, old):
         # `int n = 1024; if (argc > 1) n = atoi(argv[1]);`: what the program does when told nothing
         known, other = (new, old) if _is_told(m, new) else (old, new)
         if _is_no_answer(known):
@@ -460,13 +461,11 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
             offset = merge(m, c, new.offset, old.offset)
             assert isinstance(offset, Int)
             return Pointer(new.object, offset, new.pointee, new.integer)
-        if m.host:
-            return old if new.object.id == "null" else new
         return either(m, c, new, old)
     if isinstance(new, Pointer) and known_number(old):  # a null pointer leads nowhere
-        return new if m.host else either(m, c, new, _null_like(new))
+        return either(m, c, new, _null_like(new))
     if isinstance(old, Pointer) and known_number(new):
-        return old if m.host else either(m, c, _null_like(old), old)
+        return either(m, c, _null_like(old), old)
     if isinstance(new, RecordValue) and isinstance(old, RecordValue):
         keys = new.cells.keys() & old.cells.keys()
         return RecordValue(new.type, {k: merge(m, c, new.cells[k], old.cells[k]) for k in keys})
@@ -474,6 +473,8 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
         return _either_function(new, old) if m.host else _one_called(new, old)
     if m.host and isinstance(old, FunctionValue | Closure | Method):
         return old
+    if m.host and isinstance(new, Pointer) != isinstance(old, Pointer):
+        return _or_somewhere(m, c, new, old)
     if isinstance(new, Pointer) or isinstance(old, Pointer):
         return lost_among((v.object for v in (new, old) if isinstance(v, Pointer)), "or somewhere else")
     uniform = isinstance(new, Other) and isinstance(old, Other) and new.uniform and old.uniform and c.uniform
@@ -486,6 +487,16 @@ def _of_both(new: Value, old: Value) -> Value:
     if not isinstance(new, Int) or not isinstance(old, Int) or new.form == old.form:
         return new
     return Int(new.const, new.type, new.terms)
+
+
+def _or_somewhere(m: Machine, c: Int, new: Value, old: Value) -> Value:
+    """A pointer of host code that may lead where nobody knows."""
+    known = new if isinstance(new, Pointer) else old
+    assert isinstance(known, Pointer)
+    p = m.unknown(PointerTo(known.pointee), "memory", uniform=True)
+    if not isinstance(p, Pointer):
+        return p
+    return either(m, c, known, p) if known is new else either(m, c, p, known)
 
 
 def _null_like(p: Pointer) -> Pointer:
@@ -526,8 +537,10 @@ def _of_one_type(m: Machine, a: Int, b: Int) -> tuple[Int, Int]:
 
 
 def _either_function(new: FunctionValue | Closure | Method, old: Value) -> Value:
-    """One of two functions, which one is not known: the second beside the first."""
-    if not isinstance(new, FunctionValue) or not isinstance(old, FunctionValue):
+    """One of two functions, which one is not known: the second beside the first. What is none is null."""
+    if isinstance(new, Method) or isinstance(old, Method):
+        return Other() if isinstance(old, FunctionValue | Closure | Method) else new
+    if not isinstance(old, FunctionValue | Closure):
         return new
     return one_of_functions([new, *new.others, old, *old.others])
 
@@ -540,10 +553,10 @@ def _one_called(new: FunctionValue | Closure | Method, old: Value) -> Value:
     return Other(None, False, reason)
 
 
-def one_of_functions(functions: Sequence[FunctionValue]) -> FunctionValue:
+def one_of_functions(functions: Sequence[FunctionValue | Closure]) -> FunctionValue | Closure:
     """One of several functions, which one is not known."""
-    alone = [replace(f, others=()) for f in functions]
-    unlike: list[FunctionValue] = []
+    alone = [replace(f, others=()) if f.others else f for f in functions]
+    unlike: list[FunctionValue | Closure] = []
     for f in alone:
         if not any(same(f, g) for g in unlike):
             unlike.append(f)

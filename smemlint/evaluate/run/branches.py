@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from smemlint.evaluate.analysis.one_arm import in_another_order, one_arm
 from smemlint.evaluate.compiler import sink
@@ -31,11 +32,11 @@ from smemlint.evaluate.control_flow.settling import (
 )
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
-from smemlint.evaluate.library.host_checks import checked
+from smemlint.evaluate.library.host_checks import checked, ends
 from smemlint.evaluate.machine.dispatch import run, rvalue, unseen
 from smemlint.evaluate.machine.machine import Barrier, Machine
 from smemlint.evaluate.memory.local_memory import here
-from smemlint.evaluate.run.conditionals import chooses_arrays, continued
+from smemlint.evaluate.run.conditionals import chooses_arrays, continued, may_set
 from smemlint.evaluate.run.exceptions import note_check
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.lanes import equal_masks, some
@@ -44,6 +45,7 @@ from smemlint.evaluate.values.provenance import following
 from smemlint.ir import (
     STEPS,
     Assign,
+    Binary,
     Block,
     Break,
     Conditional,
@@ -59,7 +61,7 @@ from smemlint.ir import (
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
-from smemlint.ir.uses import statements
+from smemlint.ir.uses import last_statement, statements
 from smemlint.ir.walk import walk
 
 PREDICATED = 8
@@ -82,6 +84,10 @@ def _sets_a_variable(e: Expr) -> bool:
 
 def run_if(m: Machine, s: If) -> None:
     """Run both arms that lanes may take. In host code a check that ends the program is taken to hold."""
+    if m.host and (checks := _one_by_one(s)):
+        for check in checks:
+            run_if(m, check)
+        return
     if m.host and checked(s) is not None:
         c = ar.truth_of(truth(m, rvalue(m, s.condition)), m.unknowns)
         note_check(m, c, s.then)
@@ -93,6 +99,21 @@ def run_if(m: Machine, s: If) -> None:
             run(m, one)
         return
     run_either(m, s, s.otherwise)
+
+
+@by_identity
+def _one_by_one(s: If) -> tuple[If, ...]:
+    """`if (a || b) return;` as two: behind it neither holds, and what `b` sets is set."""
+    c = s.condition
+    if not isinstance(c, Binary) or c.op != "||" or s.otherwise is not None or not may_set(c.right):
+        return ()
+    last = last_statement(s.then)
+    return (replace(s, condition=c.left), replace(s, condition=c.right)) if _goes(last) else ()
+
+
+def _goes(s: Stmt | None) -> bool:
+    """Whether a statement always leads elsewhere than to its end."""
+    return isinstance(s, Return | Break | Continue) or (s is not None and ends(s))
 
 
 def _is_one_arm(m: Machine, s: If) -> bool:
@@ -223,7 +244,7 @@ def branch(
     yes_must, yes_may, yes_way = m.must, m.may, m.context.way
     after_then = None if before is None else snapshot(m)
     if before is not None:
-        restore(before)
+        restore(m, before)
     m.must, m.may, m.context.way = no.must, no.may, way
     m.arm(no_root, (condition, False))
     turned = len(m.log)
@@ -255,7 +276,7 @@ def branch(
     if not some(yes_may) and some(yes.may):
         pass
     elif not some(no_may) and some(no.may):
-        restore(after_then)
+        restore(m, after_then)
         m.context.way = yes_way
     else:
         m.context.way = way

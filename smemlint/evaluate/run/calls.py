@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from smemlint.evaluate.language.accesses import load
-from smemlint.evaluate.language.conversions import constant_of, type_of
+from smemlint.evaluate.language.conversions import constant_of, is_null, type_of
 from smemlint.evaluate.language.expression_types import before_member, type_at
 from smemlint.evaluate.language.inlining import (
     MOVES,
@@ -28,6 +30,9 @@ from smemlint.evaluate.library.memory import escaped
 from smemlint.evaluate.library.references import chosen_place
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.memory.local_memory import here, merge
+from smemlint.evaluate.memory.several import options_of
+from smemlint.evaluate.run.branches import branch
 from smemlint.evaluate.run.virtual_calls import any_override
 from smemlint.evaluate.values.number import (
     VALUES,
@@ -40,8 +45,20 @@ from smemlint.evaluate.values.number import (
     RecordValue,
     Value,
 )
-from smemlint.evaluate.values.objects import Object, led_to, temporary
-from smemlint.ir import CONVERSION_NAME, Call, Expr, Index, Member, Name, PointerTo, RecordRef, StaticMember
+from smemlint.evaluate.values.objects import Object, Option, led_to, temporary
+from smemlint.ir import (
+    CONVERSION_NAME,
+    Call,
+    Expr,
+    Index,
+    Member,
+    Name,
+    PointerTo,
+    RecordRef,
+    StaticMember,
+    Type,
+)
+from smemlint.ir.types import BOOL
 
 MOST_FUNCTIONS = 16
 """Functions that one variable may hold among which is chosen at once; more are halved before."""
@@ -191,8 +208,12 @@ def _owner_name(m: Machine, callee: StaticMember) -> str:
 
 
 def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> Value | Reference:
-    if isinstance(v, FunctionValue) and v.others and m.host:
-        v = _on_this_way(m, v, e)
+    if isinstance(v, FunctionValue | Closure) and v.others and m.host:
+        every = _on_this_way(m, v, e)[:MOST_FUNCTIONS]
+        calls = [partial(_apply, m, one, e, discarded, want_place) for one in every]
+        return calls[0]() if len(every) == 1 else _each(m, _whens(m, v, len(every)), calls)
+    if m.host and isinstance(v, Method) and isinstance(v.self, Pointer) and v.self.object.options:
+        return _of_each_object(m, v, e, discarded, want_place)
     if isinstance(v, FunctionValue) and v.candidates and not _means_the_library(m, v, e):
         result = invoke(m, v.candidates, e.arguments, v.arguments, None, e.place, v.outer)
         if result is not None:
@@ -222,8 +243,8 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
     return result
 
 
-def _on_this_way(m: Machine, v: FunctionValue, e: Call) -> FunctionValue:
-    """Of the functions that a variable may hold, the one of the way through host code that is run."""
+def _on_this_way(m: Machine, v: FunctionValue | Closure, e: Call) -> Sequence[FunctionValue | Closure]:
+    """The functions that a variable may hold on the way through host code that is run."""
     paths, every = m.task.paths, (v, *v.others)
     while paths is not None and not m.silent and len(every) > 1:
         choice = paths.at(e)
@@ -234,7 +255,57 @@ def _on_this_way(m: Machine, v: FunctionValue, e: Call) -> FunctionValue:
             break
         half = len(every) // 2
         every = (every[min(way, len(every) - 1)],) if whole else every[half:] if way else every[:half]
-    return every[0]
+    return [replace(f, others=()) for f in every]
+
+
+def _whens(m: Machine, v: FunctionValue | Closure, ways: int) -> list[Int]:
+    """1 where a variable holds each of its functions but the last; the same wherever it is called."""
+    if ("which", v, ways, 0) not in m.unknowns.memo:
+        for i, when in enumerate(m.unknowns.selector(ways, "which function", varying=False)):
+            ((s,),) = when.terms
+            m.unknowns.memo["which", v, ways, i] = s
+    return [Int(0, BOOL, {(m.unknowns.memo["which", v, ways, i],): 1}) for i in range(ways - 1)]
+
+
+def _each(m: Machine, whens: Sequence[Int], calls: Sequence[Callable[[], Value | Reference]]) -> Value:
+    """What one of several calls gives, each of which is made where it is the one. whens: 1 where it is that
+    call; where it is none, it is the last."""
+    given: dict[int, Value] = {}
+
+    def call(i: int) -> None:
+        result = calls[i]()
+        given[i] = load(m, result.place, None) if isinstance(result, Reference) else result
+
+    def go_on(i: int) -> None:
+        if i == len(whens):
+            call(i)
+        else:
+            branch(m, here(m, whens[i]), lambda: call(i), lambda: go_on(i + 1))
+
+    go_on(0)
+    if not given:
+        return Other()
+    *first, last = sorted(given)
+    result = given[last]
+    for i in reversed(first):
+        result = merge(m, whens[i], given[i], result)
+    return result
+
+
+def _of_each_object(m: Machine, v: Method, e: Call, discarded: bool, want_place: bool) -> Value:
+    """What a method gives of one of several objects: each runs its own."""
+    assert isinstance(v.self, Pointer)
+    t = v.self.pointee
+    places = [(o, Pointer(o.object, o.offset, t)) for o in options_of(v.self)]
+    led = [(o, p) for o, p in places if not is_null(p)]
+
+    def call(o: Option, p: Pointer) -> Callable[[], Value | Reference]:
+        if _is_dynamic(m, t) and o.offset.key() == Int(0).key():
+            p = Pointer(o.object, o.offset, o.object.type)
+        one = _method_of(m, p, Member(e.callee, v.name))
+        return lambda: _apply(m, one, e, discarded, want_place)
+
+    return _each(m, [o.when for o, _ in led[:-1]], [call(o, p) for o, p in led])
 
 
 def _means_the_library(m: Machine, v: FunctionValue, e: Call) -> bool:
@@ -255,8 +326,12 @@ def _method(m: Machine, callee: Member) -> Value:
 
 def _of_several_classes(m: Machine, p: Pointer) -> bool:
     """Whether objects that a pointer may lead to have virtual functions of their own each."""
-    layout = m.types.layout(p.pointee) if isinstance(p.pointee, RecordRef) else None
-    return layout is not None and layout.dynamic and len({o.type for o in led_to(p.object)}) > 1
+    return _is_dynamic(m, p.pointee) and len({o.type for o in led_to(p.object)}) > 1
+
+
+def _is_dynamic(m: Machine, t: Type) -> bool:
+    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    return layout is not None and layout.dynamic
 
 
 def _method_of(m: Machine, base: Value, callee: Member) -> Value:
@@ -265,7 +340,7 @@ def _method_of(m: Machine, base: Value, callee: Member) -> Value:
     if isinstance(base, RecordValue):
         base = temporary(base, base.type)
         begin_life(m, base.object)
-    if isinstance(base, Pointer) and base.object.options and _of_several_classes(m, base):
+    if isinstance(base, Pointer) and base.object.options and not m.host and _of_several_classes(m, base):
         for o in led_to(base.object):
             one = Pointer(o, Int(0), o.type)
             escaped(m, one, "unknown-function", "a virtual function", Call(callee, (), callee.place))

@@ -88,7 +88,7 @@ def short_circuit(
     m.lines.region, m.lines.follows = line, (arm, line) if op == "&&" else (line, arm)
     if before is not None:
         after = snapshot(m)
-        restore(before)
+        restore(m, before)
         merge_into(m, ar.one_unknown(condition, m.unknowns), after)
     left = _shared(left, m.may)
     result = ar.logical_and(left, right) if op == "&&" else ar.logical_or(left, right)
@@ -117,7 +117,7 @@ def conditional_place(m: Machine, e: Conditional) -> Pointer | Value:
 
 def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr], Value]) -> Value:
     keep_interior = m.unknowns.interior
-    limits = not m.host and is_plain(e.then) and is_plain(e.otherwise) and not _sets(e.condition)
+    limits = not m.host and is_plain(e.then) and is_plain(e.otherwise) and not may_set(e.condition)
     m.unknowns.interior = keep_interior or limits
     guesses, assumed = m.unknowns.guesses, dict(m.journal.assumptions)
     line, m.lines.follows = m.lines.region, None
@@ -161,7 +161,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     a = evaluate(m, e.then) if m.anyone() else None
     after = snapshot(m) if before is not None else None
     if before is not None:
-        restore(before)
+        restore(m, before)
     m.must, m.may = otherwise.must, otherwise.may
     m.arm(roots[1], ("?", m.lines.made))
     turned = len(m.log)
@@ -309,9 +309,8 @@ def _only_chooses(m: Machine, e: Conditional) -> bool:
 
 
 def _may_be_passed_over(m: Machine, c: Int, *sides: Expr) -> bool:
-    """Whether sides may set something, or not, as c decides. Host code is taken to go on: of
-    `(a = atoi(argv[1])) <= 0 || (b = atoi(argv[2])) <= 0` all is done before a kernel is started."""
-    return not c.known and not m.host and any(map(_sets, sides))
+    """Whether sides may set something, or not, as c decides."""
+    return not c.known and any(map(may_set, sides))
 
 
 def _may_set(e: Expr) -> bool:
@@ -324,7 +323,7 @@ def _tells_type(e: Expr) -> bool:
     return not _may_set(e) and sum(1 for _ in walk(e)) <= MOST_TYPED
 
 
-_sets = by_identity(_may_set)
+may_set = by_identity(_may_set)
 """Whether evaluating an operand may change a variable."""
 
 

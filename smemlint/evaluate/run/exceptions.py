@@ -157,7 +157,7 @@ def _either_way(m: Machine, caught: If, trying: Trying, begun: _Begun) -> None:
     if open_:
         leave_open(m, choice)
     first, *others = trying.maybe
-    restore(first.state)
+    restore(m, first.state)
     for other in others:
         merge_into(m, m.unknowns.value(BOOL, "which exception", low=0, high=1), other.state)
     m.must, m.may, m.context.way = begun.must, begun.may, begun.way if others else first.way
@@ -169,10 +169,10 @@ def _either_way(m: Machine, caught: If, trying: Trying, begun: _Begun) -> None:
     if not goes_on or settled:
         return
     if not m.anyone():
-        restore(state)
+        restore(m, state)
     else:
         handled = snapshot(m)
-        restore(state)
+        restore(m, state)
         merge_into(m, c, handled)
     m.must, m.may, m.context.way = here
 

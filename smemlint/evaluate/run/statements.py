@@ -124,6 +124,7 @@ def run_declare(m: Machine, s: Declare) -> None:
     if outlives and kept is not None:
         _leave_to_earlier_calls(m, s.var, kept)
         m.memory.globals[own] = kept
+        m.memory.begun.note([kept])
     suppose(m, s.var.id, s.var.init, guessed=m.unknowns.guesses != guesses)
     _hold(m, s, since)
 

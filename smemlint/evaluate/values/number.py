@@ -219,14 +219,14 @@ class FunctionValue:
     candidates: tuple[Function, ...]
     arguments: tuple[TemplateArgument | Int, ...] = ()
     outer: Mapping[str, Any] | None = None
-    others: tuple[FunctionValue, ...] = ()
+    others: tuple[FunctionValue | Closure, ...] = ()
 
 
 @record(frozen=True, eq=False, slots=True)
 class Closure:
     """A lambda with the frame that it was made in. type: its class, if host code made it for the device.
 
-    captured: its own copies, by id; this: of `*this`.
+    captured: its own copies, by id; this: of `*this`; others: as of a function.
     """
 
     function: Lambda
@@ -234,6 +234,7 @@ class Closure:
     type: Type | None = None
     captured: Mapping[str, Object] = field(default_factory=dict)
     this: Pointer | None = None
+    others: tuple[FunctionValue | Closure, ...] = ()
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -53,6 +53,27 @@ class Snapshot:
     cells: dict[Object, dict[int, Value]] = field(default_factory=dict)
     havoc: dict[Object, bool] = field(default_factory=dict)
 
+    def note(self, pending: list[Object]) -> None:
+        """Add what some objects hold that are not noted yet, and all that they lead to."""
+        cells, havoc = self.cells, self.havoc
+        while pending:
+            o = pending.pop()
+            if o.storage != "local" or o in cells:
+                continue
+            held = o.cells
+            if type(held) is not Cells:
+                held = o.cells = Cells(held)
+            cells[o] = held.saved or held.copied()
+            havoc[o] = o.havoc
+            if held.leads:
+                pending += held.leads
+
+    def complete(self, begun: Snapshot) -> None:
+        """Add what variables that outlive calls began with, where nobody had named them yet."""
+        for o, held in begun.cells.items():
+            if o not in self.cells:
+                self.cells[o], self.havoc[o] = held, begun.havoc[o]
+
 
 NO_ADDRESS = "no address"
 """Id of what a pointer leads to that a launch passes as null."""

@@ -201,7 +201,7 @@ def revised(m: Machine, s: Loop, exits: Exits, start: Snapshot, draft: Draft) ->
             again = drafted(m, start, trial(m, s, exits))
             return again if is_sure(m, s, again) else revised(m, s, exits, start, again)
         changed = draft.revise(second, draft.values)
-        restore(start)
+        restore(m, start)
         if not changed:
             break
         if not left:
@@ -278,7 +278,7 @@ def verified(m: Machine, s: Loop, exits: Exits, start: Snapshot, draft: Draft) -
     """Whether a trial iteration from the forms of an earlier visit ends as they say."""
     _set(draft.values)
     second = trial(m, s, exits)
-    restore(start)
+    restore(m, start)
     return draft.holds(second, draft.values)
 
 

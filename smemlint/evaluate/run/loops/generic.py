@@ -91,7 +91,7 @@ def _speculate(
     attempt.undo(m)
     if checkpoint is not None:
         checkpoint.undo(m)
-    restore(start)
+    restore(m, start)
     size.counts = before
     return False
 
@@ -241,7 +241,7 @@ def _tried_out(
     first = _first(m, s, exits)
     once = size.since(before)
     one = *once[:2], size.special > special
-    restore(start)
+    restore(m, start)
     draft = drafted(m, start, first)
     if not is_sure(m, s, draft):
         draft.loosen()
@@ -288,7 +288,7 @@ def _leave_after_any(
     """The state is the one after any iteration, not only after the last copy of it. start: the state before
     the loop; inside: the lanes that go round."""
     leaving = m.must, m.may
-    restore(start)
+    restore(m, start)
     plan.set(m, _iterations(m))
     m.must, m.may = inside
     for o, cells in trial(m, s, exits).items():

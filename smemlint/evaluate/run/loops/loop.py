@@ -312,7 +312,7 @@ def _may_set(e: Expr) -> bool:
 
 def _back_to(m: Machine, s: Loop, head: Head) -> Loop:
     """Go back to before the condition was asked; returns the loop that asks it in its body."""
-    restore(head[0])
+    restore(m, head[0])
     m.must, m.may = head[1], head[2]
     del m.log[head[4] :]
     return _asked_inside(s)

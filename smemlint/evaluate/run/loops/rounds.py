@@ -57,7 +57,7 @@ def rounds(m: Machine, s: Loop) -> int | None:
     trace = _Trace(m, s, exits, start)
     with untraced(m, exits):
         trips = trace.go()
-    restore(start)
+    restore(m, start)
     return trips if trips is None or trips < 2 or trace.is_one_number(trips) else None
 
 
@@ -151,7 +151,7 @@ class _Trace:
             before = [constant_here(full(m, side)) for side in (c.left, c.right)]
             iterate(m, self.loop, self.exits)
             after = [constant_here(full(m, side)) for side in (c.left, c.right)]
-        restore(self.start)
+        restore(self.m, self.start)
         return any(a is not None and a == b for a, b in zip(before, after, strict=True))
 
     def _depends_on(self, cell: Cell) -> tuple[list[Cell], bool] | None:
@@ -171,7 +171,7 @@ class _Trace:
             made = [x for x in self.numbers if _proof(x[0].cells.get(x[1])) != _proof(before[x[0]].get(x[1]))]
             if s.condition is not None and m.anyone():
                 asked = asked or _asked(m, s.condition) is None
-        restore(self.start)
+        restore(self.m, self.start)
         return made, asked
 
 

@@ -65,7 +65,7 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
     again = _ends(m, s)
     counter, bound, op = ends
     by = _by(again[0], counter) if again is not None and same(again[1], bound) else None
-    restore(start)
+    restore(m, start)
     m.code_size.touched, m.code_size.operations = counts[:2]
     trips = None if by is None else _trips(counter, bound, op, by, m)
     if trips is None or m.turns.stays > stays or len(set(trips[entry_may].tolist())) < 2:
@@ -223,7 +223,7 @@ def _steady(
     """What goes by the same number in every iteration: what it is before the loop, and that number. after:
     what a trial iteration from there leaves."""
     plan = planned(m, s, exits, start, after)
-    restore(start)
+    restore(m, start)
     found: dict[Cell, tuple[Int | Pointer, int]] = {}
     for (o, at), kind in plan.kinds.items():
         old = start.cells.get(o, {}).get(at)
