@@ -36,7 +36,7 @@ def stays_around(m: Machine, s: Loop, trip: int | None, counter: str | None) -> 
             before = m.code_size.counts
             iterate(m, s, exits)
             sizes.append(m.code_size.since(before))
-    restore(start)
+    restore(m, start)
     m.frame.slice = code
     inner, exits.inner = exits.inner, kept
     trips = [seen for seen in inner.values() if len(seen) == len(sizes)]
