@@ -54,6 +54,10 @@ KERNELS = {
     "run-time-stride": (
         HEAD + FLAT + "    *(float2 *)&t[tx * n * 2] = make_float2(in[tx], 0);\n" + COLUMN + RUN,
     ),
+    "size-elsewhere": (
+        HEAD.replace("void k", "void __launch_bounds__(1024) k")
+        + "    extern __shared__ float t[];\n    t[tx * 33 + ty * 2] = in[tx]; o[tx] = t[tx * 48];\n}\n",
+    ),
     "no-place-for-helper": (HEAD + FLAT + "    if (n > 3) {\n" + COLUMN + RUN.replace("run", "main"),),
     "used-in-macro": (
         "#define PUT(i, v) t[i] = v\n" + HEAD + FLAT + "    PUT(tx * 32 + ty, 0); o[tx] = t[ty];\n" + RUN,
