@@ -10,7 +10,7 @@ elsewhere into the same array, and where a condition inside of the loop decides 
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations, pairwise
@@ -35,7 +35,8 @@ def move_out(log: Log, journal: Journal) -> Log:
     for number, loop in enumerate(journal.loops, 1):
         bounds = [bisect_left(orders, at) for at in (*(i.order for i in loop.iterations), loop.end)]
         rounds = [[at for at in range(a, b) if entries[at] is not None] for a, b in pairwise(bounds)]
-        for kept, others in _moving(entries, rounds, loop):
+        within = _loops_within(journal.loops[: number - 1], loop)
+        for kept, others in _moving(entries, rounds, loop, within):
             first = entries[kept]
             assert isinstance(first, Event)
             entries[kept] = replace(
@@ -47,10 +48,34 @@ def move_out(log: Log, journal: Journal) -> Log:
     return Log(e for e in entries if e is not None) if moved else log
 
 
+def _loops_within(ended: Sequence[Iterated], loop: Iterated) -> list[tuple[int, int, int]]:
+    """The outermost loops in a loop, of those that ended before it: where each begins and ends, and what
+    region its own accesses have that moved out of it."""
+    begin = loop.iterations[0].order
+    found: list[tuple[int, int, int]] = []
+    for number in range(len(ended), 0, -1):
+        first, end = ended[number - 1].iterations[0].order, ended[number - 1].end
+        if first < begin:
+            break
+        if not found or end <= found[-1][0]:
+            found.append((first, end, -number))
+    return found[::-1]
+
+
+def _remains(e: Event, within: Sequence[tuple[int, int, int]]) -> bool:
+    """Whether an access stays in one of the loops within: it cannot move out of the loop around either."""
+    at = bisect_right(within, e.order, key=lambda each: each[0]) - 1
+    return at >= 0 and e.order < within[at][1] and e.region != within[at][2]
+
+
 def _moving(
-    entries: Sequence[Entry | None], rounds: Sequence[Sequence[int]], loop: Iterated
+    entries: Sequence[Entry | None],
+    rounds: Sequence[Sequence[int]],
+    loop: Iterated,
+    within: Sequence[tuple[int, int, int]],
 ) -> Iterator[tuple[int, list[int]]]:
-    """Accesses of the first iteration that move, each with the same ones of the others, by position."""
+    """Accesses of the first iteration that move, each with the same ones of the others, by position. within:
+    the loops in it."""
     by_site: list[dict[int, list[int]]] = []
     parting = _parting(loop)
     unsteady: set[int] = set()
@@ -66,7 +91,8 @@ def _moving(
             own.setdefault(id(e.site), []).append(at)
             if e.choice is not None and e.site.op != "load":
                 return
-            if not _plain(e) or not _whenever(e, iteration) or (e.site.op == "store" and parting):
+            steady_here = _plain(e) and not (e.site.op == "store" and parting)
+            if not steady_here or _remains(e, within) or not _whenever(e, iteration):
                 unsteady.add(id(e.site))
         by_site.append(own)
     steady: dict[int, list[tuple[int, list[int]]]] = {}

@@ -76,9 +76,16 @@ def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         return unknowns.value(t, op, varying=not (a.uniform and b.uniform), low=low, high=high, reason=reason)
     if plain and (unknowns.recipes is not None or not (a.terms or b.terms)):
         return result
+    if op in COMPARISONS and result.known and _are_a_constant_apart(a, b):
+        return result
     least = bounds(a)[0] if op in ("/", "%") else None
     positive = promoted(a.type).kind == "uint" if op == ">>" else least is not None and least >= 0
     return formed(result, affine.combine(op, form_of(a), form_of(b), positive=positive))
+
+
+def _are_a_constant_apart(a: Int, b: Int) -> bool:
+    """Whether a compiler knows how two numbers compare though it knows neither: sums that may not wrap."""
+    return common_type(a.type, b.type).kind == "int" and form_of(a).terms == form_of(b).terms
 
 
 def _binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:

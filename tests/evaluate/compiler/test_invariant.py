@@ -109,3 +109,39 @@ def test_a_loop_that_runs_once_does_not_tell_what_other_rounds_would_do() -> Non
     """nvcc keeps both stores in the loop: the guard against a size need not hold."""
     body = "for (int q = t; q < 32; q += 32) { v[2 * q] = 0; if (q < n) v[2 * q] = in[q]; }"
     assert runs(body, "v") == {"store": 2}
+
+
+COUNTS = """
+__global__ void k(const int *g, int *out, int n, int ranks) {
+    __shared__ int count[256][8];
+    int t = threadIdx.x, first = blockIdx.x * 8, end = %s;
+    for (int i = 0; i < 8; i++) count[t][i] = 0;
+    for (int i = t; i < n; i += 256)
+        for (int j = 0; %s; ++j)
+            count[t][j] += g[i * 8 + j] > 0;
+    __syncthreads();
+    out[t] = count[t & 7][t >> 3];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("end", "goes_on", "stays"),
+    [
+        ("min(8, ranks - first)", "j < end", True),
+        ("min(first + 8, ranks)", "j + first < end", True),
+        ("first + 8", "j + first < end", False),
+    ],
+)
+def test_what_stays_in_an_inner_loop_stays_in_those_around(end: str, goes_on: str, stays: bool) -> None:
+    """nvcc keeps the eight counts in registers only where it knows that the inner loop goes round 8 times:
+    else both accesses are of 4 bytes, at a stride of 8 words, in both loops."""
+    (module,) = load(source_from_bytes("k.cu", (COUNTS % (end, goes_on)).encode()))
+    (kernel,) = module.kernels()
+    traces = evaluate(module, kernel, Launch((256, 1, 1), arguments={"n": 1024})).traces
+    loads = [t for t in traces if t.site.place.line == 8 and t.site.op == "load" and t.weights.any()]
+    stores = [t for t in traces if t.site.place.line == 8 and t.site.op == "store" and t.weights.any()]
+    assert bool(loads) is stays
+    assert {t.joined for t in (*loads, *stores)} == ({None} if stays else {16})
+    rounds = 4 * 8 if stays else 2  # of one warp
+    assert sum(int(t.weights.sum()) for t in stores) == 8 * rounds
