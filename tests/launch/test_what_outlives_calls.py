@@ -38,3 +38,16 @@ def test_a_variable_of_a_function_keeps_what_a_call_leaves() -> None:
 def test_each_instance_of_a_template_has_variables_of_its_own() -> None:
     go = "template <int N> void go() { static int t = N; sum<<<1, t>>>(0, 0); t += 32; }"
     assert blocks(f"{go} int main() {{ go<64>(); go<256>(); go<64>(); }}") == [64, 256, 96]
+
+
+@pytest.mark.parametrize("made", ["Wide w(96);", "Wide w{96};", "Usual u;", "auto w = Wide(96);", "Two h;"])
+def test_what_an_object_sets_while_it_lives_is_seen_and_put_back(made: str) -> None:
+    host = """
+    static int threads = 64;
+    struct Wide { int before; Wide(int t) : before(threads) { threads = t; } ~Wide() { threads = before; } };
+    struct Usual { Usual() { threads = 96; } ~Usual() { threads = 64; } };
+    struct Two { Usual inner; };
+    void go() { sum<<<1, threads>>>(0, 0); }
+    """
+    assert blocks(f"{host} int main() {{ go(); {{ {made} go(); }} go(); }}") == [64, 96]
+    assert blocks(f"{host} int main() {{ {{ {made} }} go(); }}") == [64]

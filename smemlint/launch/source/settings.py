@@ -32,7 +32,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.expr import uncast
-from smemlint.ir.types import element_type
+from smemlint.ir.types import element_type, own_name
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.source.assignments import (
     RETURNED,
@@ -137,7 +137,24 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
             sets[id] |= {RETURNED} if asked and sets_returned(nodes) else set()
             steps[id] = {r for n in nodes if _is_step(n) and (r := _variable(_written(n))) in found}
             calls[id] = {n.id for n in nodes if isinstance(n, Name) and n.id in module.functions}
+            calls[id] |= {called for n in nodes for called in run_by_object(module, n)}
     return Settings(frozenset(found), _with_called(sets, calls), _with_called(steps, calls))
+
+
+def run_by_object(module: Module, n: object) -> list[str]:
+    """The constructors and destructors (ids) that a node of code runs as it makes an object of a class: its
+    own, and those of its bases and members."""
+    if not isinstance(n, Declare | Construct):
+        return []
+    waiting = [n.var.type if isinstance(n, Declare) else n.type]
+    found: list[str] = []
+    for t in waiting:
+        record = module.records.get(t.name) if isinstance(t, RecordRef) else None
+        if record is not None:
+            found += [*record.constructors, *record.methods.get(f"~{own_name(record.name)}", ())]
+            parts = (*record.bases, *(f.type for f in record.fields))
+            waiting += [x for x in parts if isinstance(x, RecordRef) and x not in waiting]
+    return found
 
 
 def _is_part_of_returned(n: object) -> bool:

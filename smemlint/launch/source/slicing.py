@@ -56,7 +56,7 @@ from smemlint.launch.source.assignments import (
 )
 from smemlint.launch.source.leading import Leading
 from smemlint.launch.source.reads import data_of, is_real, reads
-from smemlint.launch.source.settings import Settings
+from smemlint.launch.source.settings import Settings, run_by_object
 from smemlint.launch.source.throwing import calls, may_throw
 
 _EXCHANGES = ("std::swap", "std::exchange", "swap", "exchange")
@@ -342,6 +342,7 @@ class HostSlice:
         """Variables that are declared, or given to a function that may set them."""
         found: set[str] = set()
         for n in nodes:
+            found.update(*(self.settings.set_by.get(id, ()) for id in run_by_object(self.module, n)))
             if isinstance(n, Declare):
                 found.add(n.var.id)
             elif isinstance(n, Call):
