@@ -523,3 +523,19 @@ void f(float *o) { k<<<1, dim3(32, 32)>>>(o); }
     monkeypatch.setattr(pipeline, "again", again)
     found = of_text(tmp_path, text)[0]["t"]
     assert found.edits is None and found.refused is not None and found.refused.code == "out-of-time"
+
+
+def test_an_array_of_two_instances_in_one_kernel_is_laid_out_for_both(tmp_path: Path) -> None:
+    turned = (
+        b"template <typename E> __device__ E turned(E v, int t) {\n"
+        b"  __shared__ E tile[1024];\n"
+        b"  tile[t * 32] = v; __syncthreads(); E r = tile[t]; __syncthreads(); return r;\n}\n"
+        b"__global__ void k(float *p) {\n"
+        b"  p[0] = turned(p[0], threadIdx.x) + (float)turned((double)p[1], threadIdx.x);\n}\n"
+        b"void go(float *p) { k<<<1, 32>>>(p); }\n"
+    )
+    found, _ = of_text(tmp_path, turned)
+    assert found["tile"].edits is not None
+    (tmp_path / "b.cu").write_bytes(apply(found["tile"].edits, turned))
+    report = analyse_file(Job(str(tmp_path / "b.cu")))
+    assert {round(a.ways or 0, 2) for k in report.kernels for a in k.accesses} == {1}

@@ -84,6 +84,14 @@ def name_place(m: Machine, e: Name) -> Pointer | Value:
     return Pointer(o, _START, o.type)
 
 
+def shared_named(m: Machine, e: object) -> Object | None:
+    """The shared variable that a name means here, or None for what is none."""
+    if not isinstance(e, Name):
+        return None
+    o = m.frame.variables.get(e.id) or m.memory.shared.get(e.id)
+    return o if o is not None and o.storage == "shared" else None
+
+
 def _global_object(m: Machine, e: Name) -> Object | None:
     var = m.module.globals.get(e.id)
     return None if var is None else declare_global(m, var)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.analysis.parts_read.elements import elements_read
 from smemlint.evaluate.language.accesses import mention
+from smemlint.evaluate.language.names import shared_named
 from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int
@@ -23,7 +24,7 @@ def is_for_nothing(m: Machine, e: Assign) -> bool:
     own = e.target.base
     read = elements_read(f).get(own.id) if isinstance(own, Name) else None
     root = array_of(value)
-    o = m.memory.shared.get(root.id) if isinstance(root, Name) else None
+    o = shared_named(m, root)
     if read is None or o is None or holds(value, (Assign, Call, Unary)):
         return False
     at = unseen(m, e.target.index)

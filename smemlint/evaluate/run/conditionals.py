@@ -14,6 +14,7 @@ from smemlint.evaluate.control_flow.settling import choice_at, differ, leave_ope
 from smemlint.evaluate.language.accesses import load, mention
 from smemlint.evaluate.language.conversions import operand_of, truth
 from smemlint.evaluate.language.expression_types import type_of_expression
+from smemlint.evaluate.language.names import shared_named
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.local_memory import here, merge
@@ -223,7 +224,7 @@ def _element_of(m: Machine, e: Expr) -> tuple[str, Scalar] | None:
     depth = 0
     while isinstance(e, Index):
         e, depth = e.base, depth + 1
-    o = m.memory.shared.get(e.id) if isinstance(e, Name) else None
+    o = shared_named(m, e)
     if o is None or o.volatile:
         return None
     t = o.type

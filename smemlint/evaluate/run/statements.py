@@ -18,6 +18,7 @@ from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.run.branches import run_either
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.run.exceptions import throw
+from smemlint.evaluate.types.spelling import type_name
 from smemlint.evaluate.values.comparison import truth_of
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object, at_home, begin_with
@@ -140,10 +141,14 @@ def _declare(m: Machine, s: Declare) -> Object | None:
     var = s.var
     if var.storage in SHARED:
         t = m.resolve(var.type)
-        o = m.memory.shared.get(var.id)
+        own = var.id
+        o = m.memory.shared.get(own)
+        if o is not None and o.type != t:  # another instance of a template has its own
+            own = f"{var.id} as {type_name(t)}"
+            o = m.memory.shared.get(own)
         if o is None:
-            o = Object(var.id, var.name, t, "shared", var, volatile=var.volatile)
-            m.memory.shared[var.id] = o
+            o = Object(own, var.name, t, "shared", var, volatile=var.volatile)
+            m.memory.shared[own] = o
         m.frame.variables[var.id] = o
         return None
     if var.storage in ("constant", "global"):

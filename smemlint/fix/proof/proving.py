@@ -132,10 +132,10 @@ def _broken(key: int, edited: KernelAnalysis | None, moves: Sequence[Move]) -> B
         name = first.analysis.kernel.name
         why = "the time was over, or it stands in a file that the analysed one includes"
         return Refusal("not-proved", f"`{name}` was not analysed again: {why}"), ()
-    pools = _pools([m for m, _, _ in mine])
+    pools = list({i.pool.id: i.pool for _, _, i in mine}.values())  # one for each instance of a template
     broken: list[tuple[str, SharedArray]] = []
     for pool in pools:
-        promised = _promised([each for each in mine if each[0].pool.id == pool.id])
+        promised = _promised([each for each in mine if each[2].pool.id == pool.id])
         others = [p for p in pools if p.id != pool.id]
         why_not = (
             "part of an address is not known"

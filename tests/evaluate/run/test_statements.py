@@ -118,3 +118,20 @@ def test_lanes_go_to_the_cases_of_a_range_and_perhaps_to_one_that_is_not_known(
     found = score_all(trace)
     assert {c.ways for c in found if c.grade is Grade.EXACT} == ways
     assert len(found) == 2
+
+
+def test_instances_of_a_template_have_shared_variables_of_their_own() -> None:
+    text = (
+        "template <typename E> __device__ E turned(E v, int t) {\n"
+        "__shared__ E tile[1024]; tile[t * 32] = v; __syncthreads(); return tile[t]; }\n"
+        "__global__ void k(float *p) {\n"
+        "p[0] = turned(p[0], threadIdx.x) + (float)turned((double)p[1], threadIdx.x); }"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert sorted(a.bytes for a in trace.arrays.values()) == [4 * 1024, 8 * 1024]
+    told = [(t.site.op, t.site.width) for t in trace.traces]
+    assert sorted(told) == [("load", 4), ("load", 8), ("store", 4), ("store", 8)]
+    # 32 words of one bank; a double takes 2 wavefronts at best, and its 32 lanes two of each 32.
+    stores = {c.site.width: c.ways for c in score_all(trace) if c.site.op == "store"}
+    assert stores == {4: 32, 8: 16}
