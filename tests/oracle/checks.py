@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from oracle.c_text import load as load_c
 from oracle.compare import Comparison, compare, evaluate_as_written, outside, uncovered
@@ -147,15 +148,30 @@ def _uncovered(requests: list[Request], result: KernelTrace) -> Comparison:
     return Comparison(wrong=uncovered(requests, result))
 
 
+class _Drawing(Protocol):
+    """Draws a program of one kind. data: numbers from memory; unknown: for arguments that are not told."""
+
+    def __call__(self, draw: Draw, *, data: bool = False, unknown: bool = False) -> Program: ...
+
+
+def _family(name: str, drawn: _Drawing) -> tuple[Check, ...]:
+    """One kind of program: as it is, with data, with unknown arguments, and joined."""
+    known = Check(name, lambda draw: drawn(draw), read_by_clang, compare)
+    return (
+        known,
+        replace(known, name=f"{name}-data", draw=lambda draw: drawn(draw, data=True), verify=_outside),
+        replace(
+            known,
+            name=f"{name}-unknown",
+            draw=lambda draw: drawn(draw, unknown=True),
+            verify=_outside,
+            told=False,
+        ),
+        replace(known, name=f"{name}-joined", verify=_uncovered, joined=True),
+    )
+
+
 _C = Check("c", program, read_by_pycparser, compare)
-_MODERN = Check("modern", modern_program, read_by_clang, compare)
-_ORDINARY = Check("ordinary", ordinary_program, read_by_clang, compare)
-_ODD = Check("odd", odd_program, read_by_clang, compare)
-_LIBRARY = Check("library", library_program, read_by_clang, compare)
-_LOOPS = Check("loops", loop_program, read_by_clang, compare)
-_REAL = Check("real", real_program, read_by_clang, compare)
-_EVERYDAY = Check("everyday", everyday_program, read_by_clang, compare)
-_WIDER = Check("wider", wider_program, read_by_clang, compare)
 CHECKS = {
     check.name: check
     for check in (
@@ -176,98 +192,13 @@ CHECKS = {
             told=False,
         ),
         replace(_C, name="joined", verify=_uncovered, joined=True),
-        _MODERN,
-        replace(
-            _MODERN, name="modern-data", draw=lambda draw: modern_program(draw, data=True), verify=_outside
-        ),
-        replace(
-            _MODERN,
-            name="modern-unknown",
-            draw=lambda draw: modern_program(draw, unknown=True),
-            verify=_outside,
-            told=False,
-        ),
-        _ORDINARY,
-        replace(
-            _ORDINARY,
-            name="ordinary-data",
-            draw=lambda draw: ordinary_program(draw, data=True),
-            verify=_outside,
-        ),
-        replace(
-            _ORDINARY,
-            name="ordinary-unknown",
-            draw=lambda draw: ordinary_program(draw, unknown=True),
-            verify=_outside,
-            told=False,
-        ),
-        replace(_ORDINARY, name="ordinary-joined", verify=_uncovered, joined=True),
-        _WIDER,
-        replace(_WIDER, name="wider-data", draw=lambda draw: wider_program(draw, data=True), verify=_outside),
-        replace(
-            _WIDER,
-            name="wider-unknown",
-            draw=lambda draw: wider_program(draw, unknown=True),
-            verify=_outside,
-            told=False,
-        ),
-        replace(_WIDER, name="wider-joined", verify=_uncovered, joined=True),
-        _ODD,
-        replace(_ODD, name="odd-data", draw=lambda draw: odd_program(draw, data=True), verify=_outside),
-        replace(
-            _ODD,
-            name="odd-unknown",
-            draw=lambda draw: odd_program(draw, unknown=True),
-            verify=_outside,
-            told=False,
-        ),
-        replace(_ODD, name="odd-joined", verify=_uncovered, joined=True),
-        _LIBRARY,
-        replace(
-            _LIBRARY, name="library-data", draw=lambda draw: library_program(draw, data=True), verify=_outside
-        ),
-        replace(
-            _LIBRARY,
-            name="library-unknown",
-            draw=lambda draw: library_program(draw, unknown=True),
-            verify=_outside,
-            told=False,
-        ),
-        replace(_LIBRARY, name="library-joined", verify=_uncovered, joined=True),
-        _LOOPS,
-        replace(_LOOPS, name="loops-data", draw=lambda draw: loop_program(draw, data=True), verify=_outside),
-        replace(
-            _LOOPS,
-            name="loops-unknown",
-            draw=lambda draw: loop_program(draw, unknown=True),
-            verify=_outside,
-            told=False,
-        ),
-        replace(_LOOPS, name="loops-joined", verify=_uncovered, joined=True),
-        _REAL,
-        replace(_REAL, name="real-data", draw=lambda draw: real_program(draw, data=True), verify=_outside),
-        replace(
-            _REAL,
-            name="real-unknown",
-            draw=lambda draw: real_program(draw, unknown=True),
-            verify=_outside,
-            told=False,
-        ),
-        replace(_REAL, name="real-joined", verify=_uncovered, joined=True),
-        _EVERYDAY,
-        replace(
-            _EVERYDAY,
-            name="everyday-data",
-            draw=lambda draw: everyday_program(draw, data=True),
-            verify=_outside,
-        ),
-        replace(
-            _EVERYDAY,
-            name="everyday-unknown",
-            draw=lambda draw: everyday_program(draw, unknown=True),
-            verify=_outside,
-            told=False,
-        ),
-        replace(_EVERYDAY, name="everyday-joined", verify=_uncovered, joined=True),
+        *_family("modern", modern_program)[:3],
+        *_family("ordinary", ordinary_program),
+        *_family("wider", wider_program),
+        *_family("odd", odd_program),
+        *_family("library", library_program),
+        *_family("loops", loop_program),
+        *_family("real", real_program),
+        *_family("everyday", everyday_program),
     )
 }
