@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from oracle.run import Machine
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Access:
     path: tuple[int, ...]
     node: Expr
@@ -53,7 +53,7 @@ class Exchange:
     given: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Ref:
     """An object of some type at an address: an lvalue. bits: (first, count) of a bit-field in it; align: what
     divides its address, where the type of a member would ask for more."""
