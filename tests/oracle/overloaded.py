@@ -1,4 +1,4 @@
-"""Operators of classes as they stand in templates, and what packs and `std::forward` hand on."""
+"""Operators of classes, and of functions for them, as they stand in templates, and what packs hand on."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Overloaded(Part):
     """Calls that an expression means."""
 
     def operator_call(self, expr: Expr, frame: Frame) -> Call | None:
-        """The call of a method that an operator means; None where it is the language's own."""
+        """The call of a method or function that an operator means; None where it is the language's own."""
         if isinstance(expr, Unary):
             first, rest = expr.operand, ((Literal(0),) if expr.op in ("x++", "x--") else ())
         elif isinstance(expr, Binary):
@@ -40,9 +40,16 @@ class Overloaded(Part):
         methods = self.machine.methods(type_, name) if type_ is not None else ()
         if isinstance(expr, Assign) and expr.op == "=":  # but of an object of its own class
             methods = [f for f in methods if not isinstance(f.parameters[0].type, PointerTo)]
-        if not methods:
-            return None
-        return Call(Member(first, name), rest, expr.place)
+        if methods:
+            return Call(Member(first, name), rest, expr.place)
+        operands = (first, *rest)
+        given = [type_, *(self.record_named(each, frame) for each in rest)]
+        for function in self.machine.free(name) if any(given) else ():
+            if len(function.parameters) == len(given) and all(
+                class_of(p.type) == wanted for p, wanted in zip(function.parameters, given, strict=True)
+            ):
+                return Call(Name(function.id, name), operands, expr.place)
+        return None
 
     def record_named(self, expr: Expr, frame: Frame) -> Type | None:
         """The class of a variable, a member of this object, or this object; None of all others."""
@@ -51,6 +58,9 @@ class Overloaded(Part):
             type_ = found.type if isinstance(found, Ref) else None
         elif isinstance(expr, Unary) and expr.op == "*" and isinstance(expr.operand, This):
             type_ = frame.this.type if frame.this is not None else None
+        elif isinstance(expr, Binary):
+            meant = self.operator_call(expr, frame)
+            type_ = None if meant is None else self.type_of(meant, frame)
         elif isinstance(expr, Index | Member):
             type_ = self.type_of(expr, frame)
         elif isinstance(expr, Call) and isinstance(expr.callee, Member):
@@ -78,6 +88,12 @@ class Overloaded(Part):
                     continue
             found.append(forwarded(argument))
         return tuple(found)
+
+
+def class_of(type_: Type) -> Type | None:
+    """The class that a parameter takes, by value or by reference; None of all others."""
+    inner = type_.to if isinstance(type_, PointerTo) and type_.reference else type_
+    return inner if isinstance(inner, RecordRef) else None
 
 
 def forwarded(expr: Expr) -> Expr:

@@ -420,6 +420,11 @@ class Machine:
         exact = [f for f in found if types and [p.type for p in f.parameters] == [decayed(t) for t in types]]
         return self.choose(exact or found, count) if found else None
 
+    def free(self, name: str) -> list[Function]:
+        """Functions of a name outside of classes."""
+        found = (self.module.functions.get(i) for i in self.module.overloads.get(name, ()))
+        return [f for f in found if f is not None and not f.record]
+
     def choose(self, functions: list[Function], count: int) -> Function:
         fitting = [f for f in functions if takes(f, count)]
         if len(fitting) != 1:

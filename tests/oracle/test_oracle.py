@@ -215,3 +215,18 @@ def test_a_request_of_one_lane_that_data_choose_may_be_told_of_any() -> None:
     kept = without_any_lane(module, launch, program, seen, result)
     lanes = [[lane for lane, o in enumerate(r.offsets) if o is not None] for r in kept if r.op == "store"]
     assert lanes == [[5]]
+
+
+def test_an_operator_outside_of_classes_runs_where_a_template_leaves_it_open() -> None:
+    text = """__device__ int2 operator+(const int2 &a, const int2 &b) { return make_int2(a.x & b.y, 0); }
+    template <class T> struct Trait { static constexpr int size = 4; };
+    template <int BM, typename T> __global__ void k(float *out, int n) {
+        __shared__ int2 p[64];
+        int2 v = p[Trait<T>::size] + p[threadIdx.x];
+    }"""
+    check = CHECKS["real"]
+    program = Program(text, (32, 1, 1), n=1, bm=8, type="float")
+    module = check.module(program)
+    found = run(module, module.kernels()[0], known_launch(program), arguments={"n": 1})
+    assert [(r.width, offsets(r)[:2]) for r in found] == [(4, [32, 32]), (4, [4, 12])]
+    assert not check.run(program).wrong

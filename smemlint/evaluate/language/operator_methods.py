@@ -1,19 +1,26 @@
 """Operators of records as they stand in a template: `*it`, `++it`, `a != b`, `total += x` before clang knows
-that a class of the program declares them."""
+that a class of the program, or a function for it, declares them."""
 
 from __future__ import annotations
 
-from smemlint.evaluate.language.expression_types import type_of_expression
-from smemlint.evaluate.language.overloads import declared_operators, methods_of, takes_own
+from collections.abc import Sequence
+
+from smemlint.evaluate.language.expression_types import Typed, type_of_expression
+from smemlint.evaluate.language.overloads import declared_operators, free_operators, methods_of, takes_own
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.types.matching import Binding
 from smemlint.ir import (
     Assign,
     Binary,
     Call,
     Expr,
+    Function,
     InitList,
     Literal,
     Member,
+    Name,
+    Place,
+    PointerTo,
     RecordRef,
     Type,
     Unary,
@@ -23,17 +30,28 @@ _POSTFIX = ("x++", "x--")
 
 
 def operator_method(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
-    """The call of a method that an operator means; None where it is the language's own."""
-    declared = declared_operators(m.module)
-    if not declared:
+    """The call of a method or function that an operator means; None where it is the language's own. Nobody
+    uses what it gives where nobody uses the operator's value."""
+    called = _meant(m, e)
+    if called is not None and m.context.discarded is e:
+        m.context.discarded = called
+    return called
+
+
+def _meant(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
+    declared, free = declared_operators(m.module), free_operators(m.module)
+    if not declared and not free:
         return None
     op = e.op.replace("x", "")
-    if op not in declared and not (op == "!=" and "==" in declared):
+    outside = free.get(op, ())
+    if op not in declared and not (op == "!=" and "==" in declared) and not outside:
         return None
     first, rest = _operands(e)
     if rest and isinstance(rest[0], InitList):
         return None
     found = type_of_expression(m, first)
+    if outside and (called := _function(m, outside, found, (first, *rest), e.place)) is not None:
+        return called
     if found is None or not isinstance(found.type, RecordRef):
         return None
     if op == "=" and not _assigns_others(m, found.type, rest[0]):
@@ -43,6 +61,38 @@ def operator_method(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
     if op == "!=" and _has(m, found.type, "==", 1):
         return Unary("!", Call(Member(first, "operator==", place=e.place), rest, e.place), e.place)
     return None
+
+
+def _function(
+    m: Machine,
+    functions: Sequence[Function],
+    first: Typed | None,
+    operands: tuple[Expr, ...],
+    at: Place | None,
+) -> Expr | None:
+    """The call of the only function of an operator that takes such operands, one of them of a class."""
+    given = [first.type if first is not None else None]
+    given += [t.type if (t := type_of_expression(m, e)) is not None else None for e in operands[1:]]
+    if not any(isinstance(t, RecordRef) for t in given):
+        return None
+    fitting = [f for f in functions if _takes(m, f, given)]
+    exact = [f for f in fitting if not f.template] or fitting
+    return Call(Name(exact[0].id, exact[0].name, at), operands, at) if len(exact) == 1 else None
+
+
+def _takes(m: Machine, f: Function, given: Sequence[Type | None]) -> bool:
+    """Whether each parameter that is of a class stands for the class of what it is given."""
+    if len(f.parameters) != len(given):
+        return False
+    bindings: dict[str, Binding] = {}
+    for parameter, t in zip(f.parameters, given, strict=True):
+        pattern = parameter.type
+        if isinstance(pattern, PointerTo) and pattern.reference:
+            pattern = pattern.to
+        of_class = isinstance(pattern, RecordRef) or isinstance(t, RecordRef)
+        if of_class and (t is None or not m.types.patterns.match(pattern, t, bindings)):
+            return False
+    return True
 
 
 def _assigns_others(m: Machine, t: RecordRef, value: Expr) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
@@ -281,6 +281,17 @@ def takes_own(f: Function) -> bool:
 def declared_operators(module: Module) -> frozenset[str]:
     """The operators that records of a program declare as methods."""
     return frozenset(n.removeprefix("operator") for n in module.methods if n.startswith("operator"))
+
+
+@by_identity
+def free_operators(module: Module) -> Mapping[str, tuple[Function, ...]]:
+    """The operators that a program declares outside of its records."""
+    found: dict[str, tuple[Function, ...]] = {}
+    for name in module.overloads:
+        if name.startswith("operator"):
+            functions = (module.functions[i] for i in module.overloads[name])
+            found[name.removeprefix("operator")] = tuple(f for f in functions if f.record is None)
+    return found
 
 
 def has_pack(f: Function) -> bool:

@@ -142,21 +142,21 @@ def test_members_of_a_class_with_an_unknown_base_are_followed() -> None:
     assert first.grade is not Grade.EXACT or first.offsets.tolist() == [[8 * lane for lane in range(32)]]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "P p{3, 4}; s[minus(p)] = 1;",
-        "over(It{s}, It{s + 9});",
-    ],
-)
-def test_an_operator_outside_of_classes_that_a_template_uses_is_not_the_languages_own(body: str) -> None:
-    text = f"""struct P {{ int x, y; }}; __device__ P operator-(const P &a) {{ return {{7 - a.x, a.y}}; }}
-    struct It {{ float *p; friend __device__ It &operator++(It &a) {{ a.p += 3; return a; }}
-      friend __device__ bool operator!=(It a, It b) {{ return a.p != b.p; }}
-      friend __device__ float &operator*(It a) {{ return *a.p; }} }};
-    template <typename A> __device__ int minus(A a) {{ auto c = -a; return c.x; }}
-    template <typename I> __device__ void over(I b, I e) {{ for (; b != e; ++b) *b = 1; }}
-    __global__ void k() {{ __shared__ float s[64]; {body} }}"""
+def test_a_function_that_a_template_uses_as_an_operator_is_called() -> None:
+    text = """struct P { int x, y; }; __device__ P operator-(const P &a) { return {7 - a.x, a.y}; }
+    template <typename A> __device__ int minus(A a) { auto c = -a; return c.x; }
+    __global__ void k() { __shared__ float s[64]; P p{3, 4}; s[minus(p)] = 1; }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert trace.offsets.tolist() == [[4 * (7 - 3)] * 32]
+
+
+def test_an_operator_of_friends_that_a_template_uses_is_not_the_languages_own() -> None:
+    text = """struct It { float *p; friend __device__ It &operator++(It &a) { a.p += 3; return a; }
+      friend __device__ bool operator!=(It a, It b) { return a.p != b.p; }
+      friend __device__ float &operator*(It a) { return *a.p; } };
+    template <typename I> __device__ void over(I b, I e) { for (; b != e; ++b) *b = 1; }
+    __global__ void k() { __shared__ float s[64]; over(It{s}, It{s + 9}); }"""
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     result = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
     said = [n for n in result.notes if n.code != "no-access"]

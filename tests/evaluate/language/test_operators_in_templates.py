@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smemlint.evaluate import evaluate
+from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.ir.types import FLOAT, INT
@@ -32,3 +32,37 @@ def test_operators_that_a_template_leaves_open_are_those_of_the_class(body: str,
     launch = Launch((32, 1, 1), template={"T": INT, "F": FLOAT})
     (trace,) = evaluate(module, module.kernels()[0], launch).traces
     assert trace.offsets.ravel().tolist() == bytes
+
+
+ROW = [8 * i for i in range(32)]
+FOR_CLASSES = {
+    "o[t] = (p[T(5)] * p[t]).x;": [("load", [40] * 32), ("load", ROW)],
+    "p[t] += T(3);": [("load", ROW), ("store", ROW)],
+    "c[t] += c[T(1)];": [("load", ROW), ("load", [8] * 32), ("store", ROW)],
+    "o[t] = (v[t] - v[T(1)]).d[0];": [("load", ROW), ("load", [8] * 32)],
+}
+
+
+@pytest.mark.parametrize(("body", "told"), FOR_CLASSES.items())
+def test_functions_that_are_operators_for_classes_run_in_templates_too(
+    body: str, told: list[tuple[str, list[int]]]
+) -> None:
+    """What stands behind a reference is read member by member, what nobody uses of a result not at all."""
+    text = f"""struct Pair {{ float x, y; }};
+    struct Count {{ float n, m; __device__ Count &operator+=(const Count &o) {{ n += o.n; return *this; }} }};
+    __device__ Pair operator*(const Pair &a, const Pair &b) {{ return Pair{{a.x * b.x, 0}}; }}
+    __device__ Pair &operator+=(Pair &a, int k) {{ a.x += k; return a; }}
+    template <class E> struct V {{ E d[2]; }};
+    template <class E> __device__ V<E> operator-(const V<E> &a, const V<E> &b) {{
+        return V<E>{{a.d[0] - b.d[0], 0}};
+    }}
+    template <class T> __global__ void k(float *o) {{
+        __shared__ Pair p[64]; __shared__ Count c[64]; __shared__ V<float> v[64]; T t = threadIdx.x;
+        {body}
+    }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(
+        module, module.kernels()[0], Launch((32, 1, 1), template={"T": INT}), as_written=True
+    ).traces
+    assert all(t.site.width == 4 and t.grade is Grade.EXACT for t in traces)
+    assert sorted((t.site.op, t.offsets.ravel().tolist()) for t in traces) == sorted(told)

@@ -393,7 +393,19 @@ class CallLowering:
             return Call(name, tuple(lowered), place)
         if operator == ">>" and member and len(lowered) == 2 and _is_stream(cursors.semantic_parent(target)):
             return read_value(lowered[0], lowered[1], place)
+        if not resolved:
+            self._require_operators(kids[1])
         return builtin_operator(operator, lowered, place, resolved)
+
+    def _require_operators(self, node: Node) -> None:
+        """Lower the functions of the program that an operator may mean which a template leaves open."""
+        callee = self._c.exprs.unwrap_implicit(node) if node.kind == 100 else node
+        for target in cursors.children(callee):
+            if target.kind == OVERLOADED:
+                for i in range(min(cursors.overload_count(target), 64)):
+                    found = self._c.declarations.function(cursors.overload(target, i))
+                    if found is not None and found.record is None:
+                        self._c.require_call(found)
 
     def _in_project_record(self, target: Node) -> bool:
         return self._c.declarations.record(cursors.semantic_parent(target)) is not None
