@@ -20,8 +20,9 @@ from smemlint.frontend.text.configurations import (
     configurations_that_include,
     configurations_that_use,
     further_configurations,
+    left_out,
 )
-from smemlint.frontend.text.coverage import SkippedText, uncovered
+from smemlint.frontend.text.coverage import SkippedText
 from smemlint.frontend.text.kernels import lost_kernels, saying_shared
 from smemlint.ir import Member, Module, Name, StaticMember, Unparsed
 from smemlint.ir.walk import nodes_of
@@ -57,7 +58,7 @@ def load(
         lowered.append(_lowered(unit, own=own))
     seen = frozenset().union(*(one.shared_refs for one in lowered))
     modules = [one.module for one in lowered]
-    unparsed = uncovered(texts, seen)
+    unparsed = left_out(texts, seen)
     modules[0] = replace(
         modules[0],
         unparsed=unparsed,

@@ -193,6 +193,34 @@ ROUNDS = (
 """Complaints that show only once others are healed."""
 
 
+IMPORTED = "namespace a {{ using b::c::Thing; }}\nusing b::c::Thing;\n__global__ void k({0}) {{ {1} }}"
+SHARED = "__shared__ float s[32]; s[threadIdx.x] = 1; int i = {0}; s[i] = 2;"
+
+
+@pytest.mark.parametrize(
+    "parameter", ["Thing<float> t", "Thing t", "const Thing &t", "Thing<Thing<int>, 3> t"]
+)
+def test_what_a_using_declaration_brings_in_is_declared_as_it_is_used(parameter: str) -> None:
+    unit = parsed(IMPORTED.format(parameter, SHARED.format("t.ptr(1)[2]")))
+    assert "template" in unit.healed["b::c::Thing"] or "type" in unit.healed["b::c::Thing"]
+    assert "Thing" not in unit.healed and uses(unit, "s") == 2
+
+
+def test_a_using_declaration_may_bring_in_a_value_or_a_function() -> None:
+    unit = parsed(IMPORTED.format("int n", SHARED.format("Thing")))
+    assert unit.healed["b::c::Thing"] == VALUE and uses(unit, "s") == 2
+    unit = parsed(IMPORTED.format("int n", SHARED.format("Thing(n)")))
+    assert unit.healed["b::c::Thing"] == FUNCTION and uses(unit, "s") == 2
+
+
+def test_a_name_of_a_using_declaration_in_a_header_is_learnt_where_it_is_used(tmp_path: Path) -> None:
+    (tmp_path / "t.h").write_text("using b::Thing;\n", encoding="utf-8")
+    text = '#include "t.h"\n__global__ void k(Thing<float> t) {' + SHARED.format("t.size()") + "}"
+    (tmp_path / "k.cu").write_text(text, encoding="utf-8")
+    unit = parse_unit(read_source(str(tmp_path / "k.cu")), ParseOptions(project_root=str(tmp_path)))
+    assert unit.healed["b::Thing"] == "type template" and uses(unit, "s") == 2
+
+
 def test_a_busy_machine_heals_no_less(monkeypatch: pytest.MonkeyPatch) -> None:
     known = parsed(ROUNDS)
     assert known.rounds > 2

@@ -129,12 +129,13 @@ class Healing:
                 return True
             return False
         entry.children = old.children
-        entry.parameters = entry.parameters or old.parameters
+        entry.parameters, entry.imported = entry.parameters or old.parameters, old.imported
         scope[entry.name] = entry
         return True
 
     def _top_level(self, entry: Healed) -> bool:
-        return self._declare(self._names.root.children, entry)
+        scope = self._names.root if entry.kind == MACRO else self._names.importing(entry.name)
+        return self._declare(scope.children, entry)
 
     # Reactions, one for each kind of complaint.
 
@@ -220,7 +221,17 @@ class Healing:
         path = tuple(part for part in space.split("::") if part)
         if any("(" in part or "<" in part for part in path) or "anonymous" in space:
             return False
-        return self._declare(self._names.scope(path).children, entry)
+        if not path:
+            return self._top_level(entry)
+        scope = self._names.scope(path)
+        if not self._uses.imports(problem):
+            return self._declare(scope.children, entry)
+        entry = self._uses.first_use(name, problem) or entry
+        known = self._names.root.children.get(name)
+        if known is not None and known.kind in (VALUE, FUNCTION, NUMBER_TYPE, TYPE):
+            entry = self._names.root.children.pop(name)  # it was used before its namespace was known
+        entry.imported = True
+        return self._declare(scope.children, entry)
 
     def in_type(self, match: re.Match[str], problem: Problem) -> bool:
         """A member that a healed type lacks, asked of the class (clang keeps what is asked of an object)."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import islice
 
 from clang.cindex import Diagnostic
 
@@ -25,6 +27,9 @@ from smemlint.records import record
 
 _MISSING_INCLUDE = pattern(r"'(.+)' file not found")
 _MACRO = pattern(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[^\n\\]|\\\r?\n|\\.)*)", re.MULTILINE)
+_USING_BEFORE = pattern(r"\busing\s+(?:::\s*)?(?:\w+\s*::\s*)+\Z")
+MAX_USES = 5
+"""Uses of a name that a using declaration brings in that are looked at."""
 _ALIAS_BEFORE = pattern(r"\busing\s+\w+\s*=\s*(?:typename\s+)?(?:\w+::)*\Z")
 
 
@@ -154,6 +159,21 @@ class Uses:
         if not before.endswith(("<", ",", "typename")) or enclosing_template(text, start) is None:
             return False
         return argument_kinds((text[start : problem.offset + len(name)],), text) == "t"
+
+    def imports(self, problem: Problem) -> bool:
+        """Whether a problem stands in `using space::name;`, which does not say what the name is."""
+        text = self.text(problem.path)
+        return _USING_BEFORE.search(text[max(0, problem.offset - 200) : problem.offset]) is not None
+
+    def first_use(self, name: str, problem: Problem) -> Healed | None:
+        """What a name that a using declaration brings in is used as behind it, where the file says so."""
+        text = self.text(problem.path)
+        for at in islice(find_word(text, name, problem.offset + len(name), len(text)), MAX_USES):
+            place = replace(problem, offset=at)
+            entry = self.entry(name, usage(text, at, name), place)
+            if entry.kind != VALUE and not self.imports(place):
+                return entry
+        return None
 
     def code_macro(self, problem: Problem, name: str) -> str | None:
         """The macro's text where an unknown name in capitals is given code."""

@@ -8,11 +8,12 @@ configurations are proposed.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
 
 from smemlint.frontend.text.conditions import Wish, merge, wish_for, wish_for_all
-from smemlint.frontend.text.coverage import SkippedText, shared_tokens
+from smemlint.frontend.text.coverage import INACTIVE, SkippedText, shared_tokens, uncovered
+from smemlint.ir import Unparsed
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.blank import blank_literals
@@ -27,6 +28,11 @@ _HAS_CUDA = pattern(
     r"_*(?:(?:(?!NO_|NOT_|DISABLE_)[A-Z0-9]+_)*(?:USES?|USING|WITH|HAVE|HAS|ENABLED?)_)?(?:CUDA|GPU)"
     r"(?:_(?:ENABLED?|SUPPORT(?:ED)?|AVAILABLE|FOUND))?_*"
 )
+_NEVER = pattern(
+    r"^[\s(]*(?:0|false)[\s)]*(?:&&|$)|(?<![!\w])(?<!!defined)(?<!!defined\()(?:defined[\s(]*)?\b\w*(?:(?<![A-Z])HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL)"
+)
+"""Conditions under which text is no CUDA code of anybody's."""
+_ALWAYS = pattern(r"^[\s(]*(?:1|true)[\s)]*(?:\|\||$)")
 _ERROR = pattern(rb"^[ \t]*#[ \t]*error\b", re.MULTILINE)
 
 
@@ -193,6 +199,32 @@ def _wanted(data: bytes, lost: Mapping[int, int]) -> list[Wish]:
 def guards_of(data: bytes, offset: int) -> list[tuple[tuple[str, bool], ...]]:
     """The conditions around one place, outermost first, each with the truth that it needs."""
     return _guards(data, {offset: -1})
+
+
+def left_out(
+    texts: Sequence[Sequence[SkippedText]], seen: Collection[tuple[str, int]]
+) -> tuple[Unparsed, ...]:
+    """What uncovered() finds, without the text that no CUDA compiler is meant to see: under `#if 0`, in the
+    `#else` of `#if 1`, under the names of other platforms."""
+    found = uncovered(texts, seen)
+    none = {
+        (text.path, offset)
+        for text in {text.path: text for configuration in texts for text in configuration}.values()
+        for offset in _meant_for_none(
+            text.data, [u.place.offset for u in found if u.place.path == text.path and u.reason == INACTIVE]
+        )
+    }
+    return tuple(u for u in found if (u.place.path, u.place.offset) not in none)
+
+
+def _meant_for_none(data: bytes, offsets: Sequence[int]) -> list[int]:
+    guards = _guards(data, dict.fromkeys(offsets, -1)) if offsets else []
+    never = (_ALWAYS, _NEVER)  # of a condition that has to fail, and of one that has to hold
+    return [
+        offset
+        for offset, conditions in zip(sorted(offsets), guards, strict=False)
+        if any(never[holds].search(text) for text, holds in conditions)
+    ]
 
 
 def _guards(data: bytes, lost: Mapping[int, int]) -> list[tuple[tuple[str, bool], ...]]:

@@ -44,13 +44,14 @@ ALIASES = {
 class Healed:
     """One name. parameters: kinds of its template parameters (`t` type, `v` value), None when it is no
     template. text: of a macro, what follows its name; of a kernel, KERNEL. children: what is declared inside,
-    of a namespace or type."""
+    of a namespace or type. imported: `using space::name;` makes it known without its namespace."""
 
     name: str
     kind: str
     parameters: str | None = None
     text: str = ""
     children: dict[str, Healed] = field(default_factory=dict)
+    imported: bool = False
 
     def describe(self) -> str:
         return f"{self.kind} template" if self.parameters is not None else self.kind
@@ -85,6 +86,11 @@ class HealedNames:
         suffix = "::".join(path)
         found = [entry for name, entry in self.walk() if name == suffix or name.endswith("::" + suffix)]
         return found[0] if len(found) == 1 else None
+
+    def importing(self, name: str) -> Healed:
+        """The namespace out of which a using declaration takes a name; without one, the global namespace."""
+        spaces = [self.root, *(entry for _, entry in self.walk() if entry.kind == NAMESPACE)]
+        return next((s for s in spaces if name in s.children and s.children[name].imported), self.root)
 
     def walk(self) -> Iterator[tuple[str, Healed]]:
         """Qualified name and entry of every name."""
@@ -199,7 +205,7 @@ def _join(mine: Healed, other: Healed) -> None:
             mine.children[name] = theirs.copied()
         else:
             known.kind, known.text = theirs.kind, theirs.text
-            known.parameters = theirs.parameters
+            known.parameters, known.imported = theirs.parameters, theirs.imported
             _join(known, theirs)
 
 

@@ -20,8 +20,6 @@ _SAYS_SHARED = pattern(
 )
 _STEP = pattern(rb"[(){};]|[A-Za-z_]\w*")
 _QUALIFIERS = pattern(rb"(?:__\w+__|\w*(?:BOUNDS|bounds)\w*|alignas|decltype)\Z")
-_ELSEWHERE = pattern(r"\b0\b|\bfalse\b|HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL")
-"""Conditions under which text is no CUDA code of anybody's."""
 QUOTED = "its text is a string that is compiled at run time: not analysed"
 _IN_A_STRING = pattern(rb'R"|"[^"\n]*__global__')
 _JOINED = pattern(r"[\s\\]*|\s*(?:<<|\+)(?:[^;{}\"]{0,200}(?:<<|\+))?\s*")
@@ -112,7 +110,7 @@ def lost_kernels(
         for kernel in kernels_in(active_code(content, ())):
             inside = [o for o in hidden if kernel.start <= o < kernel.end]
             known = kernel.at in active or any(kernel.start <= o < kernel.end for o in seen)
-            if inside and not known and not _is_elsewhere(content, inside[0]):
+            if inside and not known:
                 found.append(_lost(kernel, path, content, INACTIVE + _what_it_needs(content, inside[0])))
     found += [kernel for path, content in data.items() for kernel in _quoted(path, content)]
     return tuple(sorted(found, key=lambda u: (u.place.path, u.place.offset)))
@@ -169,9 +167,3 @@ def _what_it_needs(data: bytes, offset: int) -> str:
         if wish_for(text, holds) is None:
             return f": it needs `{text}`" + ("" if holds else " to be false")
     return ""
-
-
-def _is_elsewhere(data: bytes, offset: int) -> bool:
-    """Whether what shuts the place out says that it is not meant for this compiler, or for none."""
-    conditions = [c for guard in guards_of(data, offset) for c in guard]
-    return any(holds and _ELSEWHERE.search(text) for text, holds in conditions)

@@ -127,3 +127,17 @@ def test_a_parameter_of_a_lambda_is_no_shared_variable() -> None:
     )
     assert counted(text) == (["c"], ["c"])
     assert not load(source_from_bytes("k.cu", text.encode()))[0].unparsed
+
+
+def test_text_that_no_cuda_compiler_is_meant_to_see_is_not_missed() -> None:
+    line = "  __shared__ float s[32]; s[threadIdx.x] = p[0];\n"
+
+    def told(above: str, below: str = "#endif\n") -> int:
+        text = f"__global__ void k(float *p) {{\n{above}{line}{below}}}\n"
+        return len(load(source_from_bytes("k.cu", text.encode()))[0].unparsed)
+
+    for above in ("#if 0\n", "#if 1\n#else\n", "#if (0) && X(1)\n", "#ifdef __HIPCC__\n"):
+        assert told(above) == 0, above
+    # `X(2)` may be anything, also where it is compared with 0.
+    for above in ("#if X(2)\n", "#if X(2) == 0\n", "#if 1 && X(2)\n", "#if !defined(USE_HIP) && X(2)\n"):
+        assert told(above) == 2, above
