@@ -10,6 +10,7 @@ from smemlint.rules.body import body_range
 from smemlint.ir import Name, Place
 from smemlint.ir.macros import is_macro_like
 from smemlint.ir.walk import nodes_of
+from smemlint.source.blank import blank_comments
 
 if TYPE_CHECKING:
     from smemlint.score.model import KernelAnalysis
@@ -35,7 +36,10 @@ class UnusedSharedArray(DeclarationRule):
     """
 
     code, name = "SMEM201", "unused-shared-array"
-    conflicting = (Kernel("s[threadIdx.x] = 0;", shared("float s[32]", "float old[32]"), (32,)),)
+    conflicting = (
+        Kernel("s[threadIdx.x] = 0;", shared("float s[32]", "float old[32]"), (32,)),
+        Kernel("s[threadIdx.x] = 0;  // old[0] = 1;", shared("float s[32]", "float old[32]"), (32,)),
+    )
     clean = (
         Kernel("s[threadIdx.x] = 0;", shared("float s[32]"), (32,)),
         Kernel("s[threadIdx.x] = 0;\nTRANSFORM", shared("float s[32]", "float spare[32]"), (32,)),
@@ -49,7 +53,8 @@ class UnusedSharedArray(DeclarationRule):
             return
         place = kernel.kernel.place
         start, end = body_range(text, place.offset)
-        body = text.encode()[start:end]
+        code = blank_comments(text.encode().decode("latin-1"))  # a character for each byte
+        body = code.encode("latin-1")[start:end]
         for array in unaccessed:
             inside = array.place.path == place.path and start <= array.place.offset < end
             if not inside or array.dynamic or array.place.macro:

@@ -8,7 +8,7 @@ Anything less is a note.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from smemlint.diagnose.cost import Costs
@@ -128,7 +128,8 @@ def diagnose(
             if not access.reached:  # one note for all of a line
                 unreached.add(line_of(access.place))
     found.extend(_declared(kernels))
-    found.extend(_about_analysis(kernels, reports))
+    told = {site_of(u.place): u.text for u in not_seen}
+    found.extend(d for d in _about_analysis(kernels, reports) if not _is_told(d, told))
     found.extend(_not_seen(not_seen))
     return sorted(found, key=order)
 
@@ -295,6 +296,12 @@ def _not_seen(kernels: Iterable[Unseen]) -> Iterator[Diagnostic]:
         title = f"no shared-memory access of {kernel.name} was seen"
         reason = (f"reason: {kernel.code}",)
         yield _plain("SMEM907", kernel.place, title, kernel.text, notes=reason, kernel=kernel.name.strip("`"))
+
+
+def _is_told(d: Diagnostic, not_seen: Mapping[tuple[str, int, int, int, int], str]) -> bool:
+    """Whether that a kernel was analysed in part says no more than that no access of it was seen."""
+    text = not_seen.get(site_of(d.place)) if d.code == "SMEM906" else None
+    return text is not None and (d.notes == ("reason: no-access",) or text.endswith(d.here))
 
 
 def _assumed(kernel: KernelReport, what: str, tried: str) -> Diagnostic:

@@ -28,6 +28,7 @@ from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import NO_ADDRESS, Object
 from smemlint.ir import Function, Launch, Module, PointerTo, RecordRef, Scalar, TemplateParam, Type, Var
 from smemlint.ir.types import INT
+from smemlint.ir.uses import idle_shared
 
 
 def evaluate(
@@ -61,8 +62,9 @@ def evaluate(
             traces = unresolved_traces(m, m.journal.notes[-1])
     else:
         traces = []
-    if m.memory.shared and not traces and stopped is None:
-        names = ", ".join(f"`{o.name}`" for o in m.memory.shared.values())
+    arrays = [o for id_, o in m.memory.shared.items() if id_ not in idle_shared(module)]
+    if arrays and not traces and stopped is None:
+        names = ", ".join(f"`{o.name}`" for o in arrays)
         text = f"no access to {names} was reached, for this launch or because a use is not followed"
         m.journal.notes.append(Unresolved("no-access", text, kernel.place))
     # What is asked of the arrays is little, also where the evaluation was stopped.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
 from typing import TypeVar
 
-from smemlint.ir.expr import STEPS, Assign, Conditional, Expr, Index, Name, Unary, Var, uncopied
+from smemlint.ir.expr import SHARED, STEPS, Assign, Conditional, Expr, Index, Name, Unary, Var, uncopied
+from smemlint.ir.macros import is_macro_like
 from smemlint.ir.memo import by_identity
-from smemlint.ir.module import Function
+from smemlint.ir.module import Function, Module
 from smemlint.ir.stmt import Block, Declare, Evaluate, Stmt
 from smemlint.ir.walk import nodes_of, walk
 
@@ -51,6 +53,20 @@ def assignment(s: object) -> Assign | None:
 def declared(f: Function) -> tuple[Var, ...]:
     """The variables that the statements of a function declare."""
     return tuple(n.var for n in nodes_of(f.body) if isinstance(n, Declare))
+
+
+@by_identity
+def idle_shared(module: Module) -> frozenset[str]:
+    """Ids of the shared variables that functions declare and nothing names: neither their code, nor text that
+    did not reach the tree, nor perhaps a macro that nothing defines."""
+    left = {v.id: v.name for f in module.functions.values() for v in declared(f) if v.storage in SHARED}
+    for f in module.functions.values() if left else ():
+        names = [n for n in nodes_of(f.body) if isinstance(n, Name)]
+        unknown = any(not n.id and is_macro_like(n.name) for n in names)
+        for id in {v.id for v in declared(f)} if unknown else {n.id for n in names}:
+            left.pop(id, None)
+    lost = " ".join(u.text for u in module.unparsed)
+    return frozenset(id for id, name in left.items() if not re.search(rf"\b{re.escape(name)}\b", lost))
 
 
 @by_identity

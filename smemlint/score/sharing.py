@@ -28,6 +28,7 @@ from smemlint.ir import (
     Stmt,
     TypeParam,
 )
+from smemlint.ir.uses import declared, idle_shared
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
 
@@ -63,7 +64,8 @@ class Sharing:
         first = self._says(kernel)
         if first.shared:
             return f"it {first.shared}"
-        if kernel.place.offset in self.module.saying_shared and kernel.place.path == self.module.path:
+        says = kernel.place.offset in self.module.saying_shared and kernel.place.path == self.module.path
+        if says and not any(v.storage in SHARED for v in declared(kernel)):
             return "its text names shared memory"
         if launch.dynamic:
             return f"its launch gives it {launch.dynamic} bytes"
@@ -124,9 +126,9 @@ class Sharing:
 
     def _read(self, f: Function) -> _Says:
         ids, names, members, classes = set[str](), set[str](), set[str](), set[str]()
-        shared = ""
+        shared, idle = "", idle_shared(self.module)
         for n in (*nodes_of(f.body), *(x for p in f.parameters for x in walk(p.type))):
-            if isinstance(n, Declare) and n.var.storage in SHARED:
+            if isinstance(n, Declare) and n.var.storage in SHARED and n.var.id not in idle:
                 shared = shared or f"declares `{n.var.name}`"
             elif isinstance(n, Name):
                 if n.id in self._globals:

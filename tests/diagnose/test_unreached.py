@@ -106,3 +106,18 @@ def test_a_line_has_one_note(folder: Path) -> None:
     notes = [(d.code, d.place.line, d.kernel) for d in report.diagnostics]
     assert notes == [("SMEM901", 3, "blockSum"), ("SMEM901", 5, "blockSum"), ("SMEM901", 12, "give")]
     assert "no kernel of this file calls `blockSum`" in report.diagnostics[0].here
+
+
+def test_a_kernel_without_a_seen_access_is_told_once(folder: Path) -> None:
+    text = "__global__ void q(float *p) {\n  __shared__ float s[32];\n  FILL(p);\n}\n"
+    text += "void f(float *p) { q<<<10, 32>>>(p); }\n"
+    (folder / "q.cu").write_text(text)
+    found = [(d.code, d.place.line) for d in check([Job("q.cu")], View(level=Severity.NOTE)).diagnostics]
+    assert found == [("SMEM907", 1), ("SMEM906", 3)]
+
+
+def test_an_array_that_only_a_comment_uses_is_unused_and_hides_nothing(folder: Path) -> None:
+    text = "__global__ void q(float *p) {\n  __shared__ float s[32];\n  *p = 1;  // s[0] = 1;\n}\n"
+    (folder / "q.cu").write_text(text + "void f(float *p) { q<<<10, 32>>>(p); }\n")
+    found = [(d.code, d.place.line) for d in check([Job("q.cu")], View(level=Severity.NOTE)).diagnostics]
+    assert found == [("SMEM201", 2)]

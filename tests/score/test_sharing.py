@@ -38,6 +38,10 @@ def sharing(kernel: str, launch: Launch = NORMAL) -> str:
         ("float *q = Shared<float>(); *q = *p;", "`operator conversion`, which it calls, declares `raw`"),
         ("Tile t; t.load(p);", "`load`, which it calls, declares `t`"),
         ("*p = none(*p);", ""),
+        ("__shared__ float s[4]; *p = 1;", ""),
+        ("__shared__ float s[4]; auto f = [&] { s[0] = 1; }; f();", "it declares `s`"),
+        ("__shared__ float s[4]; p->fill(s);", "it declares `s`"),
+        ("__shared__ float s[4]; FILL(p);", "it declares `s`"),
         ("Plain<float> t{p}; *p = *t.load();", ""),
     ],
 )
