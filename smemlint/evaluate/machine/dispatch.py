@@ -183,6 +183,7 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
     effort, unknowns = m.effort, m.unknowns
     must, may, turn, silent, frames, context = m.must, m.may, m.turns.turn, m.silent, len(m.frames), m.context
     interior, certain, limit = unknowns.interior, unknowns.certain, effort.limit
+    size, follows = m.code_size, m.lines.follows
     effort.patience = effort.steps + ENOUGH
     effort.limit = min(limit, effort.patience)
     m.context = context.copy()
@@ -191,6 +192,7 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
     except SizedUpError:
         m.must, m.may, m.turns.turn, m.silent, m.context = must, may, turn, silent, context
         unknowns.interior, unknowns.certain = interior, certain
+        m.code_size, m.lines.follows = size, follows
         del m.frames[frames:]
         m.forget(m.frame.slice.sets[id(s)])
     finally:

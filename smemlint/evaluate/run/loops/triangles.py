@@ -28,17 +28,19 @@ def stays_around(m: Machine, s: Loop, trip: int | None, counter: str | None) -> 
     exits, start = m.context.loops[-1], snapshot(m)
     kept, exits.inner, code = exits.inner, {}, m.frame.slice
     sizes: list[Counts] = []
-    with untraced(m, exits):
-        m.frame.slice = WHOLE  # what only accesses is run, too
-        m.context.counters |= {counter}
-        m.context.constants |= {counter}
-        while len(sizes) < min(trip, _TRIED) and m.anyone() and not _varied(exits):
-            before = m.code_size.counts
-            iterate(m, s, exits)
-            sizes.append(m.code_size.since(before))
-    restore(m, start)
-    m.frame.slice = code
-    inner, exits.inner = exits.inner, kept
+    try:
+        with untraced(m, exits):
+            m.frame.slice = WHOLE  # what only accesses is run, too
+            m.context.counters |= {counter}
+            m.context.constants |= {counter}
+            while len(sizes) < min(trip, _TRIED) and m.anyone() and not _varied(exits):
+                before = m.code_size.counts
+                iterate(m, s, exits)
+                sizes.append(m.code_size.since(before))
+    finally:  # also where the loop around is only sized up, which ends it in its midst
+        restore(m, start)
+        m.frame.slice = code
+        inner, exits.inner = exits.inner, kept
     trips = [seen for seen in inner.values() if len(seen) == len(sizes)]
     if not trips:
         return triangle_stays(trip, [], [])
