@@ -50,6 +50,7 @@ from smemlint.system import clock
 from smemlint.system.observed import collecting
 
 HEALED = f"{VIRTUAL}/healed.cuh"
+STOOD_IN = f"{VIRTUAL}/answered"
 
 MAX_PROBLEMS = 3000
 """Errors looked at in one round, those in included files first; healing them uncovers the others."""
@@ -260,6 +261,7 @@ class _Attempt:
         edited = dict(self.options.edited)
         read = {**edited, **{path: read_file(path) for path in self.plan.files if path not in edited}}
         read |= dict.fromkeys(self.plan.blanked, b"")
+        read |= {f"{STOOD_IN}/{name}": b"" for name in self.plan.stood_in}
         unsaved += [(path, _as_clang_reads(data, switched)) for path, data in read.items()]
         for last in (False, True):
             compiled = prelude_arguments(std)
@@ -267,6 +269,7 @@ class _Attempt:
             for name in self.options.forced:
                 arguments += ["-include", name]
             arguments += [f"-I{folder}" for folder in self.plan.search_dirs]
+            arguments += ["-isystem", STOOD_IN] if self.plan.stood_in else []
             try:
                 with only_seeing((*read, *compiled[3:4])) as seeing:
                     unit: TranslationUnit = clang_index().parse(  # type: ignore[no-untyped-call]

@@ -226,3 +226,17 @@ def test_a_header_that_needs_c_plus_plus_20_is_read_by_it(tmp_path: Path, header
         "k.cu": '#include "number.cuh"\nstatic_assert(modern);\n',
     }
     assert unit_of(tmp_path, files, "k.cu").problems == ()
+
+
+def test_a_file_beside_the_one_that_includes_is_not_taken_for_a_header_of_the_library(tmp_path: Path) -> None:
+    """clang takes `math/math.h` for `<math.h>` where it finds no other, before what it needs is defined."""
+    unit = unit_of(
+        tmp_path,
+        {
+            "k.cu": '#include "math/common.h"\nint a = SIZE;\n',
+            "math/common.h": '#pragma once\n#include <math.h>\n#define BOTH inline\n#include "math.h"\n',
+            "math/math.h": "#pragma once\nBOTH int one() { return 1; }\n#define SIZE 32\n",
+        },
+        "k.cu",
+    )
+    assert unit.problems == () and unit.healed == {}

@@ -65,12 +65,14 @@ _ANSWERED = frozenset(_ANSWERED_STEMS.split())
 class IncludePlan:
     """search_dirs: in order, for clang. blanked: included files that must not reach clang; they are replaced
     by empty text. files: every project file that may be read, the main file not among them. refused: those
-    of the blanked that cannot be read or parsed, each with the reason."""
+    of the blanked that cannot be read or parsed, each with the reason. stood_in: headers that the prelude
+    answers for and that a file of this name stands beside: clang would take that one for `<math.h>`."""
 
     search_dirs: tuple[str, ...]
     blanked: tuple[str, ...]
     files: tuple[str, ...]
     refused: tuple[tuple[str, str], ...] = ()
+    stood_in: tuple[str, ...] = ()
 
 
 def is_answered(name: str) -> bool:
@@ -106,7 +108,8 @@ def plan_includes(
         if too_large is None:
             files = tuple(walk.origins)[1:]
             dirs = tuple(dict.fromkeys(walk.dirs))
-            return IncludePlan(dirs, tuple(walk.blanked), files, tuple(walk.refused.items()))
+            refused = tuple(walk.refused.items())
+            return IncludePlan(dirs, tuple(walk.blanked), files, refused, tuple(sorted(walk.stood_in)))
         most = walk.most_of(too_large)
         if most is None:
             dropped.add(too_large)
@@ -128,6 +131,7 @@ class _Walk:
         self.origins: dict[str, str] = {}
         self.blanked: list[str] = []
         self.refused: dict[str, str] = {}
+        self.stood_in: set[str] = set()
         self._sizes: dict[str, int] = {}
 
     def follow(self, source: SourceFile, main: str, asked: tuple[tuple[str, str], ...]) -> str | None:
@@ -196,6 +200,8 @@ class _Walk:
             if _is_there(path):
                 return path, folder
         if not quoted and is_answered(name):
+            if _is_there(os.path.normpath(os.path.join(os.path.dirname(current), name))):
+                self.stood_in.add(name)
             return None, ""
         found = self._index.find(name, current)
         if found is None or not found.endswith("/" + name) or not _is_there(found):
