@@ -162,7 +162,8 @@ class Call:
     inside a Cast. elsewhere: the type of what it returns, of a function that another source defines.
     chosen: the id of the method that the front end found to be meant, "" where that is left to instantiation.
     lent: numbers of the arguments that such a function takes as references and may set; OBJECT: what a method
-    is called on.
+    is called on. hidden: ids of functions of the same name that the arguments may bring in, where a template
+    leaves open whether the callee takes them.
     """
 
     callee: Expr
@@ -171,6 +172,7 @@ class Call:
     elsewhere: Type | None = None
     chosen: str = field(default="", compare=False)
     lent: tuple[int, ...] = field(default=(), compare=False)
+    hidden: tuple[str, ...] = field(default=(), compare=False)
 
 
 @record(frozen=True, slots=True)

