@@ -507,7 +507,8 @@ def test_instances_that_no_steps_were_left_for_are_tried_in_the_shape_of_the_oth
     struct Runner {
         template <int N> void run(const int *sizes, float *p) {
             int n = 0;
-            for (int i = 0; i < 30; ++i) for (int k = 0; k < 30; ++k) n = n * 3 + (sizes[i] >> k);
+            for (int i = 0; i < 30; ++i) for (int k = 0; k < 30; ++k)
+                if (k > 31) n = 0; else n = n * 3 + (sizes[i] >> k);
             wide<N><<<1, 96>>>(p, n);
         }
         void start(int way, const int *sizes, float *p) {

@@ -1,4 +1,5 @@
-"""Loops of host code that do the same again and again, as measurements do: two iterations tell all."""
+"""Loops of host code that do the same again and again: of measurements two iterations tell all, of those that
+fill data one of the first few stands for the rest."""
 
 from __future__ import annotations
 
@@ -6,8 +7,13 @@ from smemlint.evaluate.control_flow.masks import snapshot
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import same
 from smemlint.evaluate.values.objects import Snapshot
-from smemlint.ir import Loop
-from smemlint.ir.walk import names_in
+from smemlint.ir import If, Loop, Switch
+from smemlint.ir.jumps import jumps_in
+from smemlint.ir.memo import by_identity
+from smemlint.ir.walk import names_in, walk
+
+FIRST_ROUNDS = 1
+"""Iterations of a loop that only fills data which are run before one stands for the rest."""
 
 
 def repeating(m: Machine, s: Loop, counter: str | None) -> Snapshot | None:
@@ -33,3 +39,15 @@ def repeated(m: Machine, before: Snapshot | None, counter: str | None) -> bool:
             return False
     m.forget(frozenset({counter}))
     return True
+
+
+def only_fills(m: Machine, s: Loop, trips: int, started: bool) -> bool:
+    """Whether a loop of host code went round so often without a launch that one of more rounds than are run
+    one by one may stand for the others. started: whether something in it was started."""
+    return m.host and trips == FIRST_ROUNDS and not started and _is_straight(s)
+
+
+@by_identity
+def _is_straight(s: Loop) -> bool:
+    """Whether no way parts in the body of a loop, and none leads out."""
+    return not jumps_in(s.body) and not any(isinstance(n, If | Switch) for n in walk(s.body))

@@ -10,7 +10,7 @@ from smemlint.evaluate.language.names import static_member
 from smemlint.evaluate.language.overloads import declared_operators, methods_of
 from smemlint.evaluate.machine.dispatch import converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.memory.elements import leads
+from smemlint.evaluate.memory.elements import holds_elements, leads
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import Around
 from smemlint.evaluate.types.library_layout import is_array
@@ -134,10 +134,12 @@ def say_lost(m: Machine, v: Value, what: str, place: Place | None) -> None:
 
 def _operator(m: Machine, e: Index) -> Call | None:
     """The call behind `buffer[i]` of a record: in a template clang does not know the operator yet."""
-    if "[]" not in declared_operators(m.module):
+    if not m.host and "[]" not in declared_operators(m.module):
         return None
     t = type_at(m, e.base)
-    if not isinstance(t, RecordRef) or not methods_of(m, t, "operator[]"):
+    if not isinstance(t, RecordRef):
+        return None
+    if not methods_of(m, t, "operator[]") and not (m.host and holds_elements(t)):
         return None
     return Call(Member(e.base, "operator[]", place=e.base.place), (e.index,), place=e.place)
 

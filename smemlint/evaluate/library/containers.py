@@ -253,8 +253,12 @@ def _parts(m: Machine, self: Pointer) -> tuple[Pointer, Int | None, Type] | None
         made = _sequence(self.pointee, element, Int(0, ULONG))  # type: ignore[arg-type]
         self.object.cells.update({at + k: x for k, x in made.cells.items()})
         held, count = made.cells[0], made.cells[_COUNT]
+    if held is None and self.object.havoc:  # of one that is not known the elements have a type
+        self.object.cells[at] = held = _sequence(self.pointee, element, None).cells[0]  # type: ignore[arg-type]
     if not isinstance(held, Pointer) or held.object.storage != "local":
         return None
+    if count is None and m.host:
+        self.object.cells[at + _COUNT] = count = m.unknown(ULONG, "size", uniform=True)
     return Pointer(held.object, held.offset, element), count if isinstance(count, Int) else None, element
 
 

@@ -109,7 +109,7 @@ class Effort:
     """Steps after which what runs now may have to stop."""
     steps: int = 0
     reached: int = 0
-    """Accesses of shared memory, also in iterations that leave no trace."""
+    """Accesses of shared memory, also in iterations that leave no trace; launches of host code."""
     patience: int | None = None
     """Steps after which what runs for its size alone stops."""
     firsts: int = 0

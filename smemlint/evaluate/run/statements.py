@@ -258,6 +258,7 @@ def _written_macro(s: Evaluate) -> Name | None:
 
 
 def run_launch(m: Machine, s: LaunchStmt) -> None:
+    m.effort.reached += m.host
     if m.task.on_launch is not None and m.silent == m.effort.firsts:
         m.task.on_launch(m, s)
 

@@ -8,7 +8,7 @@ from math import prod
 from typing import TypeAlias
 
 from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
-from smemlint.evaluate.control_flow.host_loops import repeated, repeating
+from smemlint.evaluate.control_flow.host_loops import only_fills, repeated, repeating
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.launch_choices import LoopOfLaunch
 from smemlint.evaluate.control_flow.masks import changes_since, decode, restore, snapshot
@@ -204,6 +204,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         spent = m.effort.steps - began > few * m.effort.budget.loop_steps
         unsure = exits.uncertain and trips >= (2 if trip is None or trip * around > _WAYS else _WAYS)
         unsure = unsure and _may_leave(s)
+        limit = _fewer(m, s, limit, trips, m.effort.reached > reached)
         if trips >= limit or spent or unsure:
             left = _cut_short(m, s, exits, head, left, None if trip is None else trip - trips)
             break
@@ -263,6 +264,12 @@ def _go_round(m: Machine, s: Loop) -> None:
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)
     launched.ended(exits.end, trips if trip is None else trip, stays=not gone)
+
+
+def _fewer(m: Machine, s: Loop, limit: int, trips: int, started: bool) -> int:
+    """How many iterations of a loop are run one by one: of one that only fills data none after the first."""
+    fills = only_fills(m, s, trips, started) and (iterations_left(m, s) or 0) > limit
+    return trips if fills else limit
 
 
 def _stay_behind(m: Machine, exits: Exits, taken: Mask, left: Mask) -> Mask:
