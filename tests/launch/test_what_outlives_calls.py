@@ -51,3 +51,25 @@ def test_what_an_object_sets_while_it_lives_is_seen_and_put_back(made: str) -> N
     """
     assert blocks(f"{host} int main() {{ go(); {{ {made} go(); }} go(); }}") == [64, 96]
     assert blocks(f"{host} int main() {{ {{ {made} }} go(); }}") == [64]
+
+
+@pytest.mark.parametrize(
+    "asks",
+    [
+        "void ask(int *g, int *b) { cudaOccupancyMaxPotentialBlockSize(g, b, sum, 0, 0); }",
+        'void ask(int *g, int *b) { sscanf("8 32", "%d %d", g, b); }',
+        "void ask(int *g, int *b) { cudaMemcpy(b, g, 4, cudaMemcpyDeviceToHost); }",
+        "void other(int *b); void ask(int *g, int *b) { other(b); }",
+    ],
+)
+def test_a_pointer_that_is_handed_on_to_a_function_of_the_library_leads_to_what_that_sets(asks: str) -> None:
+    """The number that the caller began with was told as the block."""
+    found = launches(f"{asks} int main() {{ int g = 8, b = 64; ask(&g, &b); sum<<<g, b>>>(0, 0); }}")
+    assert found and all(x.assumed for x in found)
+
+
+def test_a_pointer_to_a_pointer_that_is_handed_on_is_set() -> None:
+    """The kernel was told that its pointer is null."""
+    host = """void get(void **p, int n) { cudaMalloc(p, n); }
+    int main() { float *p = 0; get((void **)&p, 4); sum<<<1, 64>>>(p, 0); }"""
+    assert [dict(x.arguments) for x in launches(host)] == [{"out": 0}]

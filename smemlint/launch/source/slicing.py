@@ -60,6 +60,18 @@ from smemlint.launch.source.settings import Settings, run_by_object
 from smemlint.launch.source.throwing import calls, may_throw
 
 _EXCHANGES = ("std::swap", "std::exchange", "swap", "exchange")
+_READING = (
+    "printf",
+    "fprintf",
+    "puts",
+    "free",
+    "cudaFree",
+    "cudaFreeHost",
+    "cudaFreeAsync",
+    "strcmp",
+    "strlen",
+)
+"""Functions of the library that set nothing which they are given a pointer to."""
 _CALLED = "this()."
 """Before the name of a method that is called on the object that another one runs on."""
 
@@ -226,7 +238,7 @@ class HostSlice:
             elif target is not None:
                 pointer, element = led_by(target)
                 found |= {pointer} if pointer in pointers or not element else set()
-            elif isinstance(n, Call) and (isinstance(n.callee, Member) or self._callees(n.callee)):
+            elif isinstance(n, Call) and not _only_reads(n.callee):
                 found |= pointers.intersection(a.id for a in map(uncast, n.arguments) if isinstance(a, Name))
         return found - {""}
 
@@ -378,6 +390,11 @@ class HostSlice:
         return (
             [own] if own is not None else [f for i in ids if (f := self.module.functions.get(i)) is not None]
         )
+
+
+def _only_reads(callee: Expr) -> bool:
+    """Whether a function of the library leaves what it is given a pointer to as it is."""
+    return isinstance(callee, Name) and not callee.id and callee.name.rsplit("::", 1)[-1] in _READING
 
 
 def _object_called(callee: Expr) -> Expr:
