@@ -73,6 +73,8 @@ class AddressFacts:
             for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
         }
         self.proved = _proved(m, logged, starts)
+        self.branches: dict[int, tuple[int, ...]] = {}
+        self.before: dict[int, tuple[int, ...]] = {}
         self.moves: dict[int, list[_Move]] = {}
         """By id() of an event: how it moves under each other launch."""
         self.kinds: dict[tuple[object, ...], JoinKind] = {}
@@ -151,10 +153,13 @@ class AddressFacts:
         start, end = a if isinstance(a, int) else int(a[0]), b if isinstance(b, int) else int(b[0])
         return _Move(self.forms.form(a), self.forms.form(b), end - start)
 
-    def event(self, e: Entry) -> JoinEvent:
-        """Return an entry as the compiler's rule sees it."""
+    def events(self, logged: Sequence[Entry]) -> list[JoinEvent]:
+        """Return entries as the compiler's rule sees them."""
+        return [self._event(e, order) for order, e in enumerate(logged)]
+
+    def _event(self, e: Entry, order: int) -> JoinEvent:
         if isinstance(e, Barrier):
-            return JoinEvent(JoinKind(e.stop, 0, "", None, 0, e.region), 0, e.order)
+            return JoinEvent(JoinKind(e.stop, 0, "", None, 0, e.region), 0, order)
         pattern = self.forms.pattern(e.offset.const, e.may)
         moves = self.moves.get(id(e), ())
         form = self._form(e, pattern)
@@ -168,7 +173,7 @@ class AddressFacts:
         at = lead(e.offset.const, pattern)
         low = at + pattern.low
         at = at if low >= 0 else at + -(low // 128) * 128
-        return JoinEvent(kind, at, e.order, None if form is None else form.const)
+        return JoinEvent(kind, at, order, None if form is None else form.const)
 
     def _form(self, e: Event, pattern: Pattern) -> Affine | None:
         """What a compiler can prove of an address, in all turns of the loops around that stay loops."""
@@ -180,13 +185,30 @@ class AddressFacts:
 
     def _under(self, region: int) -> tuple[int, ...]:
         """The lines that a region is a branch of, nearest first."""
-        found: list[int] = []
-        merged, parents = self.m.lines.merged, self.m.lines.parents
-        while region in parents and len(found) < NESTED:
-            region = parents[region]
-            region = merged.get(region, region)
-            found.append(region)
-        return tuple(found)
+        if region not in self.branches:
+            found: list[int] = []
+            merged, parents, at = self.m.lines.merged, self.m.lines.parents, region
+            while at in parents and len(found) < NESTED:
+                at = parents[at]
+                at = merged.get(at, at)
+                found.append(at)
+            self.branches[region] = tuple(found)
+        return self.branches[region]
+
+    def _behind(self, region: int) -> tuple[int, ...]:
+        """The lines that surely ran before a region, with a loop that stays a loop between."""
+        if region not in self.before:
+            found = dict.fromkeys(self._under(region))
+            own = len(found)
+            todo = [region, *found]
+            while todo and len(found) < own + 2 * NESTED:
+                for line in self.m.lines.behind.get(todo.pop(0), ()):
+                    line = self.m.lines.merged.get(line, line)
+                    further = [r for r in (line, *self._under(line)) if r not in found]
+                    todo += further
+                    found |= dict.fromkeys(further)
+            self.before[region] = tuple(found)[own:]
+        return self.before[region]
 
     def _kind(self, e: Event, pattern: Pattern, moves: Sequence[_Move], form: Affine | None) -> JoinKind:
         s = e.site
@@ -227,6 +249,8 @@ class AddressFacts:
             ),
             start=facts.start,
             under=self._under(e.region),
+            behind=self._behind(e.region),
+            looped=self.m.lines.looped.get(e.region),
             affine=form is not None,
             loose=form is not None and form.dropped != 0,
             words=not (isinstance(t := element_type(s.object.type), Scalar) and t.size > WORD),

@@ -85,13 +85,12 @@ def widened(
     if not logged:
         return runs
     facts = AddressFacts(m, log, forms, logged)
-    events = [facts.event(e) for e in logged]
-    groups, gone = vectorise(events)
+    groups, gone = vectorise(facts.events(logged))
     if not groups and not gone:
         return runs
     for other in views() if facts.may_change(logged, groups, gone) else ():
         facts.compare(other)
-        groups, gone = vectorise([facts.event(e) for e in logged])
+        groups, gone = vectorise(facts.events(logged))
         if not groups and not gone:
             return runs
     dropped = {id(logged[index]) for index in gone}
@@ -218,9 +217,10 @@ def _logged(m: Machine, log: Log) -> Sequence[Entry]:
 
 
 def _root(m: Machine, region: int) -> int:
-    """The line that a region is, however far in, a branch of."""
-    while region in m.lines.parents:
-        region = m.lines.parents[region]
+    """The line that a region is, however far in, a branch of, or stands behind with loops between."""
+    parents, behind = m.lines.parents, m.lines.behind
+    while region in parents or region in behind:
+        region = parents[region] if region in parents else behind[region][0]
         region = m.lines.merged.get(region, region)
     return region
 

@@ -26,12 +26,13 @@ _SITES = 64
 
 
 def move_out(log: Log, journal: Journal) -> Log:
-    """Keep of each such access the first one, as often as the loop itself is entered."""
+    """Keep of each such access the first one, as often as the loop itself is entered: loads in front of it,
+    stores behind it."""
     if not journal.loops:
         return log
     entries: list[Entry | None] = [*log.entries]
+    places: dict[int, float] = {}
     orders = [e.order for e in log.entries]
-    moved = False
     for number, loop in enumerate(journal.loops, 1):
         bounds = [bisect_left(orders, at) for at in (*(i.order for i in loop.iterations), loop.end)]
         rounds = [[at for at in range(a, b) if entries[at] is not None] for a, b in pairwise(bounds)]
@@ -42,10 +43,13 @@ def move_out(log: Log, journal: Journal) -> Log:
             entries[kept] = replace(
                 first, weight=loop.weight, times=loop.times, open=loop.open, turn=loop.turn, region=-number
             )
+            places[kept] = (loop.iterations[0].order if first.site.op == "load" else loop.end) - 0.5
             for at in others:
                 entries[at] = None
-            moved = True
-    return Log(e for e in entries if e is not None) if moved else log
+    if not places:
+        return log
+    order = sorted(range(len(entries)), key=lambda at: places.get(at, orders[at]))
+    return Log(e for at in order if (e := entries[at]) is not None)
 
 
 def _loops_within(ended: Sequence[Iterated], loop: Iterated) -> list[tuple[int, int, int]]:

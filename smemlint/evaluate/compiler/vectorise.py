@@ -44,6 +44,8 @@ class JoinKind:
     start: where a static array starts in the block's static shared memory (`segment.layout`), None: somewhere
     of its own, at a multiple of 16.
     under: the regions that surely ran before this one, of which it is a branch, nearest first.
+    behind: those with a loop between that stays a loop: nothing joins with what is there, which is at hand.
+    looped: that of what moved out of the loop in front, which may not run.
     affine: the base alone tells which addresses have a constant distance, whatever the lanes of the mask.
     loose: its distance from others is known only if the compiler sees what a shift drops, or how well a value
     is aligned that the launch decides. It may join; that it is another byte, or the same, proves nothing.
@@ -65,6 +67,8 @@ class JoinKind:
     base: Hashable = None
     start: int | None = None
     under: tuple[int, ...] = ()
+    behind: tuple[int, ...] = ()
+    looped: int | None = None
     affine: bool = False
     loose: bool = False
     computed: bool = False
@@ -258,6 +262,7 @@ def _redundant(
             key = (address, kind.region, kind.fragment)
             if kind.op == "load":
                 since = max(_known(kind, address, held, parts), default=None)
+                since = since or _loaded(kind, address, held, events)
                 met = stores.any_since if kind.loose else stores.meets
                 free = since is not None and not kind.volatile and not met(address, since[0])
                 if since is not None and free and _all_in(events[index], events[since[1]]):
@@ -271,7 +276,7 @@ def _redundant(
                 if before is not None and free and _all_in(events[before[0]], events[index]):
                     gone.add(before[0])
                 # Behind a branch it is at hand, stored or not, where it was at hand before.
-                around = [(address, region, kind.fragment) for region in kind.under]
+                around = [(address, region, kind.fragment) for region in (*kind.under, *kind.behind)]
                 around = [k for k in around if k in held and not stores.meets(address, held[k][0])]
                 held |= {k: (position, held[k][1]) for k in around if not (kind.loose or kind.volatile)}
                 stores.note(kind, address, position)
@@ -296,10 +301,21 @@ def _known(
 ) -> Iterator[tuple[int, int]]:
     """The accesses that surely left what lies at an address in a register."""
     part = address.array, address.shape, address.lead, address.width
-    for region in (kind.region, *kind.under):
+    for region in (kind.region, *kind.under, *kind.behind):
         for found, key in ((held, (address, region, kind.fragment)), (parts, (*part, region, kind.fragment))):
             if key in found:
                 yield found[key]
+
+
+def _loaded(
+    kind: JoinKind,
+    address: _Address,
+    held: dict[Hashable, tuple[int, int]],
+    events: Sequence[JoinEvent],
+) -> tuple[int, int] | None:
+    """What a loop in front, which may not run, loads before it: the load behind it is made one with that."""
+    found = held.get((address, kind.looped, kind.fragment))
+    return found if found is not None and events[found[1]].kind.op == "load" else None
 
 
 def _parts(width: int) -> Iterator[tuple[int, int]]:

@@ -186,6 +186,10 @@ class StraightLines:
     """By region: the line that surely ran before it, of which it is a branch."""
     arms: dict[tuple[int, Hashable], int] = field(default_factory=dict)
     """By line and condition: the region of the branches on it."""
+    behind: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """By region behind a loop that stays a loop: the lines that surely ran, and left their values at hand."""
+    looped: dict[int, int] = field(default_factory=dict)
+    """By such a region: that of what moved out of the loop, where the loop may not run at all."""
     merged: dict[int, int] = field(default_factory=dict)
     """By region: the line that it became a part of when a loop was unrolled."""
     follows: tuple[int, int] | None = None

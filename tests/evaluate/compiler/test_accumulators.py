@@ -31,6 +31,18 @@ BODIES = {
         "store 8": 2
     },
     "for (int d = 0; d < n; ++d) s[4*t] += p[d]; x = s[4*t];": {"load 4": 2, "store 4": 1},
+    # behind the loop the value is at hand, where it is in front of it, or the loop surely runs
+    "s[4*t] = x; for (int d = 0; d < n; ++d) s[4*t] += p[d]; x = s[4*t];": {"store 4": 2},
+    "for (int d = 0; d < 1000; ++d) s[4*t] += p[d]; x = s[4*t];": {"load 4": 1, "store 4": 1},
+    "for (int d = 0; d < 1000; ++d) x += s[4*t] * p[d]; x += s[4*t];": {"load 4": 1},
+    "x = s[4*t]; for (int d = 0; d < n; ++d) x += x * p[d]; x += s[4*t];": {"load 4": 1},
+    # two loads are made one in front of a loop that may not run, but not two loops' and not one in an `if`
+    "for (int d = 0; d < n; ++d) x += s[4*t] * p[d]; x += s[4*t];": {"load 4": 1},
+    "for (int d = t; d < n; d += 32) x += s[4*t] * p[d]; x += s[4*t];": {"load 4": 1},
+    "for (int d = 0; d < n; ++d) x += s[4*t] * p[d]; for (int d = 0; d < n; ++d) x *= s[4*t] + p[d];": {
+        "load 4": 2
+    },
+    "for (int d = 0; d < n; ++d) x += s[4*t] * p[d]; x += s[4*t+1];": {"load 4": 2},
     # what a branch stores or not is at hand behind it
     "s[4*t] = p[n]; if (n > 9) s[4*t] = p[3]; x = s[4*t];": {"store 4": 2},
     "x = s[4*t]; if (n > 9) s[4*t] = p[3]; x += s[4*t];": {"load 4": 1, "store 4": 1},
@@ -60,6 +72,15 @@ def test_a_loop_of_unknown_length_leaves_what_stays_the_same_outside(body: str) 
         if c.site.place.line == 4 and c.wavefronts and c.trace.weights.any():
             found[f"{c.site.op} {c.joined or c.site.width}"] += 1
     assert found == BODIES[body]
+
+
+def test_what_moves_out_of_a_loop_joins_in_front_of_it_and_behind_it() -> None:
+    """nvcc 13.0: LDS.128 in front of each of the two parts of the loop, STS.128 behind."""
+    body = "for (int d = 0; d < n; ++d) for (int j = 0; j < 4; ++j) s[16*t+j] += p[4*d+j];"
+    (module,) = load(source_from_bytes("k.cu", source(body).encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    joined = {c.site.op: c.joined for c in score_all(trace) if c.site.place.line == 4 and c.wavefronts}
+    assert joined == {"load": 16, "store": 16}
 
 
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")

@@ -97,14 +97,25 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
         full(m, s.step)
 
 
-def note_iterations(m: Machine, exits: Exits, turn: int, unknowns: int, line: int) -> None:
-    """Note a loop that stays a loop. turn, unknowns, line: those before it."""
-    if exits.iterations:
+def note_loop(
+    m: Machine, exits: Exits, turn: int, unknowns: int, line: int, *, surely: bool, for_all: bool
+) -> None:
+    """Note a loop that stays a loop. turn, unknowns, line: those before it; surely: the compiler knows that
+    it runs; for_all: its iterations tell what others would do."""
+    if m.lines.region == line:
+        return  # it never ran
+    m.lines.behind[m.lines.region] = (line,)
+    if exits.iterations and for_all:
         c = m.context
         looped = Iterated(tuple(exits.iterations), m.journal.order, c.weight, c.times, c.open, turn, unknowns)
         m.journal.loops.append(looped)
         # What does not change in it stands in front of it, where it is known to run.
-        m.lines.parents[-len(m.journal.loops)] = line
+        moved = -len(m.journal.loops)
+        m.lines.parents[moved] = line
+        if surely:
+            m.lines.behind[m.lines.region] = (moved, line)
+        else:
+            m.lines.looped[m.lines.region] = moved
 
 
 def repeats(m: Machine, starts: list[int]) -> bool:

@@ -26,7 +26,7 @@ from smemlint.evaluate.run.loops.iterations import (
     Work,
     iterate,
     line_up,
-    note_iterations,
+    note_loop,
     repeats,
     take_turns,
 )
@@ -256,8 +256,9 @@ def _go_round(m: Machine, s: Loop) -> None:
         m.code_size.counts = entered
         m.code_size.add(work)
         m.code_size.counts = tuple(map(max, now, m.code_size.counts))  # type: ignore[assignment]
-    if for_all:
-        note_iterations(m, exits, turn, unknowns, line)
+    if for_all or not gone or trip is None:
+        surely = trip is not None or not s.test_first
+        note_loop(m, exits, turn, unknowns, line, surely=surely, for_all=for_all)
     m.turns.turn, m.context.constants, m.context.counters = turn, constants, counters
     _meet(m, exits, way)
     m.context.loops.pop()
