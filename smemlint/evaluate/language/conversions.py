@@ -119,7 +119,7 @@ def truth(m: Machine, v: Value) -> Int:
     if isinstance(v, Int):
         return v
     if isinstance(v, Other) and v.value is not None:
-        return floats.truth(v.value)
+        return floats.truth(v, v.value)
     reason = v.reason if isinstance(v, Other) else None
     return m.unknowns.value(
         BOOL, "condition", varying=not is_uniform(v) and not m.host, low=0, high=1, reason=reason
@@ -217,11 +217,11 @@ def _as_number(m: Machine, v: Value, t: Scalar) -> Value:
             return v
         conversion_stops(m, v, t)
         if isinstance(v, Int):
-            return Other(t, v.uniform, None, floats.of_integer(v, t))
+            return Other(t, v.uniform, None, floats.of_integer(v, t), made_of=floats.made_of("float", v))
         if not isinstance(v, Other):
             return Other(t, is_uniform(v))
         number = None if v.value is None else floats.rounded(v.value, t)
-        return Other(t, v.uniform, v.reason, number, v.leads)
+        return Other(t, v.uniform, v.reason, number, v.leads, made_of=floats.made_of("rounded", v))
     if isinstance(v, Int):
         # a value returned from a void function: clang complains and keeps it
         return ar.convert(v, t, m.unknowns) if t.size else Other(t, v.uniform)
@@ -233,11 +233,11 @@ def _as_number(m: Machine, v: Value, t: Scalar) -> Value:
         if t.kind == "void" or v.leads is not None:
             return v
         if v.value is not None:
-            whole = floats.truth(v.value) if t.kind == "bool" else floats.to_integer(v.value, t)
+            whole = floats.truth(v, v.value) if t.kind == "bool" else floats.to_integer(v, v.value, t)
             if whole is not None:
                 return whole
         elif v.near is not None and t.kind != "bool":
-            whole = floats.to_integer(v.near, t)
+            whole = floats.to_integer(v, v.near, t)
             if whole is not None:
                 return whole
         conversion_stops(m, v, t)

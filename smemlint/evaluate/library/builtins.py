@@ -520,7 +520,7 @@ def _float_function(name: str) -> None:
             value = None if v.value is None else floats.function(name, v.value, t)
             if value is None:
                 function_stops(m, called(e), [v])
-            return Other(v.type, v.uniform, v.reason, value)
+            return Other(v.type, v.uniform, v.reason, value, made_of=floats.made_of(name, v))
         return v
 
     for n in (name, name + "f"):
@@ -543,7 +543,10 @@ def _float_to_integer(source: str, result: Scalar, short: str, way: str) -> None
             if not isinstance(v, Other) or v.value is None
             else floats.function(_TO_INTEGER[way], v.value)
         )
-        return coerce(m, Other(FLOAT, is_uniform(v), getattr(v, "reason", None), value), result)
+        made_of = floats.made_of(way, v)
+        return coerce(
+            m, Other(FLOAT, is_uniform(v), getattr(v, "reason", None), value, made_of=made_of), result
+        )
 
     FUNCTIONS[f"__{source}2{short}_{way}"] = handler
 

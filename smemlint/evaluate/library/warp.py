@@ -76,11 +76,11 @@ def shuffled(m: Machine, name: str, v: Value, by: Value, width: int | None, plac
     if followed and distance is not None and width in (1, 2, 4, 8, 16, 32):
         source = source_lanes(m.threads.linear, name, distance, width)
         source = np.where(source < m.threads.size, source, m.threads.linear)
+        form = affine.atom("from another lane", m.unknowns.fresh(name).order)
         if isinstance(v, Other) and isinstance(v.value, np.ndarray):
-            return Other(v.type, False, None, v.value[source])
+            return Other(v.type, False, None, v.value[source], made_of=form)
         assert isinstance(v, Int)
         terms = {mono: _take(c, source) for mono, c in v.terms.items()}
-        form = affine.atom("from another lane", m.unknowns.fresh(name).order)
         return Int(_take(v.const, source), v.type, terms, form)
     reason = Unresolved("data-dependent", "comes from another lane", place)
     if isinstance(v, Int):

@@ -91,11 +91,12 @@ def unary_value(m: Machine, e: Unary) -> Value:
         return null_test(m, v)
     if op == "!":
         if isinstance(v, Other) and v.value is not None:
-            return ar.logical_not(floats.truth(v.value), m.unknowns)
+            return ar.logical_not(floats.truth(v, v.value), m.unknowns)
         return m.unknowns.value(BOOL, "!", varying=not is_uniform(v) and not m.host, low=0, high=1)
     if isinstance(v, Other):
         narrow_stops(m, v)
-        return Other(v.type, v.uniform, v.reason, None if v.value is None or op != "-" else -v.value)
+        number = None if v.value is None or op != "-" else -v.value
+        return Other(v.type, v.uniform, v.reason, number, made_of=floats.made_of(op, v))
     # of a class: by an operator that is not known
     return RecordValue(v.type, {}) if isinstance(v, RecordValue) and not m.host else v
 
@@ -229,7 +230,9 @@ def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Val
         return exact
     t = next((v.type for v in (a, b) if isinstance(v, Other)), None)
     leads = next((v.leads for v in (a, b) if isinstance(v, Other) and v.leads is not None), None)
-    return Other(t, uniform, reason, leads=leads, near=floats.near(op, a, b))
+    return Other(
+        t, uniform, reason, leads=leads, near=floats.near(op, a, b), made_of=floats.made_of(op, a, b)
+    )
 
 
 def _in_order(op: str, a: Pointer, b: Pointer, told: Int) -> Int:

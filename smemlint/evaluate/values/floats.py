@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.values import affine
+from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.comparison import COMPARISONS
-from smemlint.evaluate.values.number import Int, Other, Value
+from smemlint.evaluate.values.number import Int, Other, Value, form_of, formed
 from smemlint.evaluate.values.widths import is_long_unsigned, range_of
 from smemlint.ir import Scalar
 from smemlint.ir.types import BOOL, DOUBLE, FLOAT
@@ -60,8 +62,33 @@ def of_integer(v: Int, t: Scalar) -> Floats | None:
     return rounded(whole, t)
 
 
-def to_integer(x: Floats, t: Scalar) -> Int | None:
-    """A float without its fraction; None where some lane's does not fit."""
+def made_of(op: str, *parts: Value) -> Affine | None:
+    """What names a float that an operation makes, where a compiler does not know it."""
+    names = [_name(v) for v in parts]
+    return affine.atom(op, *names) if any(isinstance(n, Affine) for n in names) else None
+
+
+def _name(v: Value) -> Hashable:
+    if isinstance(v, Int):
+        form = form_of(v)
+        if form.terms or form.dropped:
+            return form
+        return v.const if isinstance(v.const, int) else v.const.tobytes()
+    if not isinstance(v, Other):
+        return None
+    if v.made_of is not None:
+        return v.made_of
+    x = v.value if v.value is not None else v.near
+    return x.tobytes() if isinstance(x, np.ndarray) else x
+
+
+def to_integer(v: Other, x: Floats, t: Scalar) -> Int | None:
+    """A float, of value x, without its fraction; None where some lane's does not fit."""
+    whole = _whole(x, t)
+    return whole if whole is None or v.made_of is None else formed(whole, affine.atom("whole", v.made_of))
+
+
+def _whole(x: Floats, t: Scalar) -> Int | None:
     least, most = range_of(t)
     most = min(most, 1 << 53)
     whole = np.trunc(x)
@@ -70,9 +97,10 @@ def to_integer(x: Floats, t: Scalar) -> Int | None:
     return Int(int(whole) if isinstance(x, float) else np.asarray(whole).astype(np.int64), t)
 
 
-def truth(x: Floats) -> Int:
-    """Whether a float is not zero."""
-    return Int(int(x != 0) if isinstance(x, float) else np.not_equal(x, 0).astype(np.int64), BOOL)
+def truth(v: Other, x: Floats) -> Int:
+    """Whether a float, of value x, is not zero."""
+    told = Int(int(x != 0) if isinstance(x, float) else np.not_equal(x, 0).astype(np.int64), BOOL)
+    return told if v.made_of is None else formed(told, affine.atom("truth", v.made_of))
 
 
 def function(name: str, x: Floats, t: Scalar = DOUBLE) -> Floats | None:
@@ -103,7 +131,9 @@ def compared(op: str, a: Value, b: Value) -> Int | None:
     if x is None or y is None:
         return None
     holds = COMPARISONS[op](x, y)
-    return Int(holds.astype(np.int64) if isinstance(holds, np.ndarray) else int(bool(holds)), BOOL)
+    told = Int(holds.astype(np.int64) if isinstance(holds, np.ndarray) else int(bool(holds)), BOOL)
+    form = made_of(op, a, b)
+    return told if form is None else formed(told, form)
 
 
 def on_host(name: str, values: Sequence[Value]) -> Other | None:
@@ -144,11 +174,11 @@ def arithmetic(op: str, a: Value, b: Value, *, host: bool = False) -> Other | No
             exact = _is_single(z) & _is_single(y) & (z * y == x)
         held = rounded(z, t)
         if host and held is not None and bool(np.all(np.isfinite(z))):
-            return Other(t, isinstance(z, float), None, held)
+            return Other(t, isinstance(z, float), None, held, made_of=made_of(op, a, b))
         exact = exact & (held == z) & np.isfinite(z)
     if held is None or not bool(np.all(exact)):
         return None
-    return Other(t, isinstance(z, float), None, held)
+    return Other(t, isinstance(z, float), None, held, made_of=made_of(op, a, b))
 
 
 def near(op: str, a: Value, b: Value) -> Floats | None:

@@ -187,7 +187,8 @@ class Other:
 
     value: of a float that is known exactly. leads: a shared array whose address it is made of. bits: the
     bytes of a float, where these are followed. near: a number as near as rounding leaves it, with the whole
-    number that it is cut to however it is rounded.
+    number that it is cut to however it is rounded. made_of: of a float with a value, what names the numbers
+    that a compiler does not know in it; None: it knows the value.
     """
 
     type: Type | None = None
@@ -197,6 +198,7 @@ class Other:
     leads: Object | None = None
     bits: Int | None = None
     near: float | NDArray[np.float64] | None = None
+    made_of: Affine | None = None
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from costs import scored
+from instructions import instructions
 
 from smemlint.evaluate.values.floats import rounded
 from smemlint.ir.types import DOUBLE, FLOAT, HALF
@@ -66,3 +67,21 @@ def test_a_rounded_number_whose_whole_part_rounding_leaves_is_cut(index: str, wa
 def test_a_rounded_number_is_not_known_otherwise(body: str) -> None:
     store = scored(f"int t = threadIdx.x;\n{body}", block=(32, 1, 1))[-1]
     assert store.ways_low < store.ways
+
+
+@pytest.mark.parametrize(
+    ("body", "runs"),
+    [
+        ("for (float f = 0; f < (float)blockDim.x; f += 16.f) x += s[t*4 + (int)f/16]", {"load 4": 4}),
+        ("float end = blockDim.x / 16.f; for (int k = 0; k < end; k++) x += s[t*4 + k]", {"load 4": 4}),
+        ("int end = ceilf(blockDim.x / 16.f); for (int k = 0; k < end; k++) x += s[t*4 + k]", {"load 8": 2}),
+        ("int d = t * 4.f; for (int k = 0; k < 4; k++) x += s[d + k]", {"load 4": 4}),
+        ("int d = (int)(t * 4.f) * 4; for (int k = 0; k < 4; k++) x += s[d + k]", {"load 16": 1}),
+        ("for (float f = 0; f < 4.f; f += 1.f) x += s[t*4 + (int)f]", {"load 16": 1}),
+    ],
+)
+def test_the_compiler_knows_no_float_that_is_made_of_what_it_does_not_know(
+    body: str, runs: dict[str, int]
+) -> None:
+    """Truth: machine code of nvcc 13.0 (sm_90): LDS, LDS.64 or LDS.128."""
+    assert instructions(body) == runs
