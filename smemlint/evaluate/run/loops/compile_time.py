@@ -185,6 +185,7 @@ def _step(m: Machine, s: Loop, id: str) -> tuple[str, int] | None:
     steps = [*(_steps_in_body(s) if s.step is None else _parts_of(s.step)), *_steps_asked(s)]
     own = [e for e in steps if isinstance(t := target_of(e, HANDED), Name) and t.id == id]
     sure = len(own) == 1 and (s.step is None or id not in set_by(s))
+    sure = sure and names_in(own[0]).isdisjoint({*_changed(s)} - {id})
     return _step_of(m, own[0], id) if sure else None
 
 

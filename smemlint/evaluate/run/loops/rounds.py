@@ -8,9 +8,10 @@ iterators, lambdas. Limits were read off machine code (docs/dev/joining.md).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 
+from smemlint.evaluate.analysis.purity import root_of
 from smemlint.evaluate.control_flow.masks import restore, snapshot
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
@@ -25,10 +26,25 @@ from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.lanes import equal_masks
 from smemlint.evaluate.values.number import Int, Pointer, Value, form_of, formed
 from smemlint.evaluate.values.objects import Object, Snapshot
-from smemlint.ir import ArrayOf, Assign, Binary, Expr, Index, Literal, Loop, Member, Name, RecordRef, Switch
+from smemlint.ir import (
+    ArrayOf,
+    Assign,
+    Binary,
+    Break,
+    Expr,
+    If,
+    Index,
+    Literal,
+    Loop,
+    Member,
+    Name,
+    RecordRef,
+    Return,
+    Switch,
+)
 from smemlint.ir.expr import uncast
-from smemlint.ir.uses import arms, holds
-from smemlint.ir.walk import walk
+from smemlint.ir.uses import arms, holds, variables_set
+from smemlint.ir.walk import names_in, walk
 
 _BY_TRYING = 100
 """Iterations up to which the compiler goes round."""
@@ -131,6 +147,8 @@ class _Trace:
         own = [c for c in cells if c in _reached(leads, leads.get(c, ())) and _reached(leads, [c]) & {*ends}]
         if len(cells) == 1:
             own = cells
+        if _looked_up(self.m, self.loop, {o.id for o, _ in own}):
+            return False
         if any(_in_memory(self.m, o, self.loop) or _chosen(self.loop, o.id) for o, _ in own):
             return False
         steps = all(_steps(self.numbers[cell]) for cell in own)
@@ -183,6 +201,24 @@ def _in_memory(m: Machine, o: Object, s: Loop) -> bool:
     )
     layout = m.types.layout(o.type) if isinstance(o.type, RecordRef) and counts else None
     return layout is not None and any(isinstance(t, ArrayOf) for _, t in layout.fields.values())
+
+
+def _looked_up(m: Machine, s: Loop, own: Set[str]) -> bool:
+    """Whether a loop ends by what it looks up in an array of the function, which stays in memory as long as
+    what counts through it is no constant: of numbers by name, or where it ends."""
+    nodes = [*walk((s.condition, s.step, s.body))]
+    given = [n.value for n in nodes if isinstance(n, Assign) and names_in(n.target) & own]
+    asked = [
+        n.condition for n in nodes if isinstance(n, If) and holds((n.then, n.otherwise), (Break, Return))
+    ]
+    changed = variables_set(nodes)
+    tables = [
+        root
+        for n in walk((s.condition, *given, *asked))
+        if isinstance(n, Index) and names_in(n.index) & changed and (root := root_of(n.base))
+    ]
+    found = [o for root in tables if (o := m.find(root)) is not None and o.var is not None]
+    return any(o.var.storage == "local" and isinstance(o.type, ArrayOf | RecordRef) for o in found if o.var)
 
 
 def _chosen(s: Loop, name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from instructions import instructions
 
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
@@ -227,3 +228,31 @@ def test_a_loop_within_that_goes_round_as_often_each_time_makes_no_triangle() ->
     loop = """for (int i = 0; i < 8; i += 2)
         for (int j = i; j < i + 2; j++) v = v * 2 + s[t * 8 + j];"""
     assert joined_in(loop) == [16]
+
+
+@pytest.mark.parametrize(
+    ("body", "runs"),
+    [
+        ("const int next[4] = {2, 3, 1, -1}; int k = 0; while (k >= 0) { x += s[4*t+k]; k = next[k]; }", 4),
+        ("struct { int n[4]; } p = {{2, 3, 1, -1}}; for (int k = 0; k >= 0; k = p.n[k]) x += s[4*t+k]", 4),
+        ("const int go[4] = {1, 1, 1, 0}; int k = 0; do { x += s[4*t+k]; } while (go[k++])", 4),
+        ("const int go[4] = {1, 1, 1, 0}; for (int k = 0; ; k++) { x += s[4*t+k]; if (!go[k]) break; }", 4),
+        ("const int by[2] = {1, 2}; for (int k = 0, i = 0; k < 4; k += by[i], i ^= 1) x += s[4*t+k]", 3),
+    ],
+)
+def test_a_loop_that_ends_by_a_table_of_the_function_stays(body: str, runs: int) -> None:
+    """Truth: machine code of nvcc 13.0 (sm_90): one LDS in a loop."""
+    assert instructions(body) == {"load 4": runs}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "static const int next[4] = {2, 3, 1, -1}; int k = 0; while (k >= 0) { x += s[4*t+k]; k = next[k]; }",
+        "const int e[2] = {3, 4}; for (int g = 0; g < 2; g++) for (int k = 0; k < e[g]; k++) x += s[4*t+k]",
+        "const int at[4] = {0, 1, 3, 2}; for (int k = 0; k < 4; k++) x += s[4*t + at[k]] * 2",
+    ],
+)
+def test_a_table_of_the_program_or_at_known_places_keeps_no_loop(body: str) -> None:
+    """Truth: machine code of nvcc 13.0 (sm_90): one LDS.128, no loop."""
+    assert instructions(body) == {"load 16": 1}
