@@ -6,6 +6,8 @@ In: the code of two arms. Out: the elements of each, by pairs.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.parts_read.halves import is_element
@@ -101,7 +103,13 @@ def ladder(s: Switch) -> If | None:
             condition = Binary("||", condition, one, s.place)
         found = If(condition, arm, found, place=s.place)
     assert isinstance(found, If)
-    return found if is_of_one_value(found.then, found.otherwise) else None
+    return found if is_of_one_value(found.then, found.otherwise) or _is_of_values(found) else None
+
+
+def _is_of_values(s: If) -> bool:
+    """Whether all arms of a ladder give some variable a value that differs in an element alone, and the rest
+    of them is no call, which may hold a way of its own."""
+    return bool(_set_by_all(s)) and not any(isinstance(n, Call) for n in walk((s.then, s.otherwise)))
 
 
 def _arms(s: Switch) -> list[tuple[list[Expr | None], Block]] | None:
@@ -114,10 +122,11 @@ def _arms(s: Switch) -> list[tuple[list[Expr | None], Block]] | None:
             return None
         if not case.body:
             continue
-        ends = isinstance(case.body[-1], Break)
+        body = statements(case.body[0]) if len(case.body) == 1 else case.body
+        ends = isinstance(body[-1], Break)
         if not ends and case is not s.cases[-1]:
             return None
-        arms.append((labels, Block(case.body[:-1] if ends else case.body)))
+        arms.append((labels, Block(body[:-1] if ends else body)))
         labels = []
     return None if labels else arms
 
@@ -156,13 +165,21 @@ def _is_statement(x: Expr | Stmt) -> bool:
 
 def _set(arm: Expr | Stmt) -> dict[str, Assign]:
     """By variable the assignments of an arm whose values are needed behind it alone; none where it is more
-    than a line."""
+    than a line. An arm that is an `if` gives what both of its arms give."""
+    one = only_statement(arm) if isinstance(arm, Block | If) else arm
+    if isinstance(one, If):
+        return _set_by_all(one)
     found: dict[str, Assign] = {}
     done: set[str] = set()
+    own: dict[str, Expr] = {}
     for s in statements(arm):
         e = s.expr if isinstance(s, Evaluate) else s.var.init if isinstance(s, Declare) else None
         if e is None or any(_does_more(n) for n in walk(e) if n is not e):
             return {}
+        if isinstance(s, Declare):
+            own[s.var.id] = e
+        elif isinstance(e, Assign) and names_in(e.value) & own.keys():
+            e = replace(e, value=_put_in(e.value, own))
         read = names_in(e.value) | names_in(e.target) if isinstance(e, Assign) else names_in(e)
         for name in read & found.keys():
             del found[name]
@@ -175,6 +192,27 @@ def _set(arm: Expr | Stmt) -> dict[str, Assign]:
         elif _does_more(e):
             return {}
     return found
+
+
+def _set_by_all(s: If) -> dict[str, Assign]:
+    """What both arms of an `if` give, as the first one gives it."""
+    other = _set(s.otherwise) if s.otherwise is not None else {}
+    return {
+        name: a
+        for name, a in _set(s.then).items()
+        if (b := other.get(name)) is not None and a.op == b.op and _met(a.value, b.value)
+    }
+
+
+def _put_in(e: Expr, own: Mapping[str, Expr]) -> Expr:
+    """An expression with what variables of the arm begin with in their places."""
+    if isinstance(e, Name):
+        return own.get(e.id, e)
+    if isinstance(e, Cast | Unary):
+        return replace(e, operand=_put_in(e.operand, own))
+    if isinstance(e, Binary):
+        return replace(e, left=_put_in(e.left, own), right=_put_in(e.right, own))
+    return e
 
 
 def _does_more(n: object) -> bool:

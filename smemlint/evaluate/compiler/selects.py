@@ -82,10 +82,11 @@ def note(
     first, second = m.log[then:otherwise], m.log[otherwise:]
     together = not c.known and not any(s.varying for mono in c.terms for s in mono)
     perhaps = False
-    if (together or not chosen) and not m.task.as_written:
+    laddered = isinstance(only_statement(arms[1]), If)
+    if (together or laddered or not chosen) and not m.task.as_written:
         if _note_values(m, c, first, second, chosen_values(*arms)):
             return
-        chosen = is_of_one_value(*arms)
+        chosen = is_of_one_value(*arms) or (laddered and not together and chosen)
         perhaps = not together and not chosen
         if perhaps and _note_values(m, c, first, second, chosen_values(*arms, tail=True), perhaps=True):
             return
@@ -129,11 +130,16 @@ def _note_values(
             for log, node in ((first, one), (second, other))
         )
         if len(a) == len(b) == 1 and _alike(m, a[0], b[0]):
-            offset = local_memory.merge(m, c, a[0].offset, b[0].offset)
+            offset = local_memory.merge(m, c, _offset(m, a[0]), _offset(m, b[0]))
             assert isinstance(offset, Int)
             m.journal.selected.append(Selected(a[0].order, b[0].order, offset, perhaps))
             found = True
     return found
+
+
+def _offset(m: Machine, e: Event) -> Int:
+    """The address of an access that may stand for those of several arms already."""
+    return next((s.offset for s in reversed(m.journal.selected) if s.kept == e.order), e.offset)
 
 
 def _ends_in_a_store(arm: Node) -> bool:

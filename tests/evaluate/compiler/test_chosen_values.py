@@ -73,6 +73,44 @@ def test_where_both_places_cost_as_much_the_number_is_exact() -> None:
     assert (one.grade, one.wavefronts) == (Grade.EXACT, 2)
 
 
+@pytest.mark.parametrize("switch", ["n", "t & 3"])
+@pytest.mark.parametrize(
+    ("cases", "number"),
+    [
+        (
+            "v=s[2*t]; u=s[3*t]; break; case 1: v=s[4*t]; u=s[5*t]; break; default: v=s[t]; u=s[6*t];",
+            2,
+        ),
+        (
+            "v=s[2*t]; u=s[3*t]; break; case 1: v=s[4*t]; u=s[5*t]; break; default: u=s[t]; v=s[6*t];",
+            2,
+        ),
+        (
+            "{ float x=s[2*t]; v = x; break; } case 1: { float x=s[4*t]; v = x; break; } default: v=s[t];",
+            1,
+        ),
+        (
+            "v=s[2*t]; u=s[3*t]; break; case 1: v=s[4*t]; u = 7; break; default: v=s[t]; u=s[6*t];",
+            3,
+        ),
+        (
+            "v=s[2*t]; u = sinf(w); break; case 1: v=s[4*t]; u = w; break; default: v=s[t]; u = w * 3;",
+            3,
+        ),
+    ],
+)
+def test_cases_that_load_several_variables_load_each_once(switch: str, cases: str, number: int) -> None:
+    assert len(told(f"switch ({switch}) {{ case 0: {cases} }}")) == number
+
+
+def test_lanes_of_all_cases_load_at_once() -> None:
+    """Which places: by the words that each lane's case names."""
+    cases = "case 0: v=s[2*t]; u = w; break; case 1: v=s[4*t]; u = 7; break; default: v=s[t]; u = 9;"
+    (one,) = told(f"switch (t & 3) {{ {cases} }}")
+    words = [{0: 2, 1: 4}.get(t & 3, 1) * t for t in range(32)]
+    assert (one.grade, one.wavefronts) == (Grade.EXACT, passes(words))
+
+
 @pytest.mark.parametrize(
     ("then", "otherwise"),
     [
