@@ -122,7 +122,8 @@ def _arms(s: Switch) -> list[tuple[list[Expr | None], Block]] | None:
             return None
         if not case.body:
             continue
-        body = statements(case.body[0]) if len(case.body) == 1 else case.body
+        whole = case.body[0] if len(case.body) == 1 else None
+        body = whole.body if isinstance(whole, Block) else case.body
         ends = isinstance(body[-1], Break)
         if not ends and case is not s.cases[-1]:
             return None

@@ -52,16 +52,17 @@ class _SiteFacts:
 
 
 class AddressFacts:
-    """What the compiler knows of the logged addresses."""
+    """What the compiler knows of the logged addresses. regions: the lines in which they may join."""
 
-    def __init__(self, m: Machine, log: Log, forms: Forms, logged: Sequence[Entry]) -> None:
+    def __init__(
+        self, m: Machine, log: Log, forms: Forms, logged: Sequence[Entry], regions: set[int]
+    ) -> None:
         self.m = m
         self.log = log
         self.forms = forms
         starts = starts_of(m)
         off, self.doubtful = starts_off(m, log)
         drift = adrift(m, log)
-        regions = {e.region for e in logged if isinstance(e, Event)}
         self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
         self.sites = {
             id(s): _SiteFacts(

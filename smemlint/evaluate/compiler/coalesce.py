@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smemlint.evaluate.analysis.parts_read.chosen_records import set_apart
 from smemlint.evaluate.analysis.parts_read.halves import perhaps_narrow
@@ -84,7 +85,7 @@ def widened(
     logged = _logged(m, log)
     if not logged:
         return runs
-    facts = AddressFacts(m, log, forms, logged)
+    facts = AddressFacts(m, log, forms, logged, _joinable(m, log))
     groups, gone = vectorise(facts.events(logged))
     if not groups and not gone:
         return runs
@@ -197,46 +198,47 @@ def may_join(m: Machine, log: Log) -> bool:
 
 
 def _logged(m: Machine, log: Log) -> Sequence[Entry]:
-    """The part of the log that matters: where two accesses of one array meet, and all that lies between."""
-    joinable = {
-        id(s) for s in m.journal.sites.values() if s.op in ("load", "store") and s.width in (*NARROW, 16)
-    }
-    within: Counter[tuple[int, int]] = Counter()
-    for e in log.events:
-        if id(e.site) in joinable:
-            array = id(e.site.object)
-            within[_root(m, e.region), array] += 1
-    regions = {number for (number, _), n in within.items() if n > 1}
-    spans = _spans(m, log, regions)
-    inside = np.zeros(len(log.entries) + 1, dtype=np.int64)
-    for first, last in spans:
-        inside[first] += 1
-        inside[last + 1] -= 1
-    kept = np.cumsum(inside)[:-1] > 0
+    """The part of the log that matters: where two accesses of one array meet, or one behind a loop the value
+    of one in front of it, and all that lies between."""
+    kept = _between(m, log, across=True)
     return [e for e, keep in zip(log.entries, kept.tolist(), strict=True) if keep]
 
 
-def _root(m: Machine, region: int) -> int:
-    """The line that a region is, however far in, a branch of, or stands behind with loops between."""
-    parents, behind = m.lines.parents, m.lines.behind
+def _joinable(m: Machine, log: Log) -> set[int]:
+    """The lines in which accesses may join, and what lies between."""
+    kept = _between(m, log, across=False)
+    entries = zip(log.entries, kept.tolist(), strict=True)
+    return {e.region for e, keep in entries if keep and isinstance(e, Event)}
+
+
+def _between(m: Machine, log: Log, *, across: bool) -> NDArray[np.bool_]:
+    """Which entries lie where two accesses of one array stand in one line; across: with loops between."""
+    joinable = {
+        id(s) for s in m.journal.sites.values() if s.op in ("load", "store") and s.width in (*NARROW, 16)
+    }
+    roots = {region: _root(m, region, across=across) for region in {e.region for e in log.events}}
+    within: Counter[tuple[int, int]] = Counter()
+    ends: dict[int, tuple[int, int]] = {}
+    for at, e in enumerate(log.entries):
+        if isinstance(e, Event):
+            root = roots[e.region]
+            ends[root] = (ends.get(root, (at,))[0], at)
+            if id(e.site) in joinable:
+                within[root, id(e.site.object)] += 1
+    inside = np.zeros(len(log.entries) + 1, dtype=np.int64)
+    for first, last in (ends[root] for root in {root for (root, _), n in within.items() if n > 1}):
+        inside[first] += 1
+        inside[last + 1] -= 1
+    return np.cumsum(inside)[:-1] > 0
+
+
+def _root(m: Machine, region: int, *, across: bool) -> int:
+    """The line that a region is, however far in, a branch of; across: or stands behind with loops between."""
+    parents, behind = m.lines.parents, m.lines.behind if across else {}
     while region in parents or region in behind:
         region = parents[region] if region in parents else behind[region][0]
         region = m.lines.merged.get(region, region)
     return region
-
-
-def _spans(m: Machine, log: Log, regions: set[int]) -> Iterable[tuple[int, int]]:
-    """First and last position in the log of each of the regions, with their branches."""
-    region_ends: dict[int, tuple[int, int]] = {}
-    roots: dict[int, int] = {}
-    for at, e in enumerate(log.entries):
-        if isinstance(e, Event):
-            region = roots.get(e.region)
-            if region is None:
-                region = roots[e.region] = _root(m, e.region)
-            if region in regions:
-                region_ends[region] = (region_ends.get(region, (at,))[0], at)
-    return region_ends.values()
 
 
 def _wide(leader: Event, group: JoinGroup) -> Event:
