@@ -79,14 +79,15 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         apart = a.form is None or b.form is None or not a.form.terms or a.form.terms != b.form.terms
         return Int(each if apart else collapse(each), BOOL)
     t = common_type(a.type, b.type)
-    around = t.kind == "uint" and op not in ("==", "!=") and (_may_wrap(a) or _may_wrap(b))
+    wraps = t.kind == "uint" and (_may_wrap(a, b) or _may_wrap(b, a))
+    around = wraps and op not in ("==", "!=")
     if (d := subtract(a, b, LONG)).known and not around:
         return compare(op, d, Int(0), unknowns)
     by_way = each_way(lambda x, y: compare(op, x, y, unknowns), a, b)
     if by_way is not None:
         return by_way
     a, b = operand(a, t, unknowns), operand(b, t, unknowns)
-    if t.kind == "uint" and (_may_wrap(a) or _may_wrap(b)):
+    if t.kind == "uint" and (_may_wrap(a, b) or _may_wrap(b, a)):
         return _either(op, a, b, unknowns)
     if a.known or b.known:
         number, limit, asked = (a, b, op) if b.known else (b, a, TURNED[op])
@@ -153,15 +154,26 @@ def _in_steps(op: str, d: Int, unknowns: Unknowns) -> Int:
     return d if steps is None or not isinstance(part, int) else add(steps, Int(part + least), LONG)
 
 
-def _may_wrap(v: Int) -> bool:
+def _may_wrap(v: Int, against: Int) -> bool:
     """Whether an unsigned number is known to go below zero for some values: `0u - (data & 3)`. Of 64 bits, a
-    size is taken not to; of what has no lower end, only data may, and what cannot be larger than zero."""
-    if v.known or (v.type.size >= 8 and rank_of(v) > 0):
+    size is taken not to; of what has no lower end, only data may, what cannot be larger than zero, and what
+    sizes are taken off where it is held against a number (`(unsigned)(lane - n) < 16u`)."""
+    if v.known:
+        return False
+    if against.known and _is_taken_off(v):
+        return True
+    if v.type.size >= 8 and rank_of(v) > 0:
         return False
     low, high = bounds(v.typed(LONG))
     if low is None:
         return rank_of(v) == 0 or (high is not None and high <= 0)
     return low < 0
+
+
+def _is_taken_off(v: Int) -> bool:
+    """Whether a number is below zero where the sizes in it are large."""
+    sizes = [c for mono, c in v.terms.items() if any(s.rank >= 3 for s in mono)]
+    return bool(sizes) and not v.varying and all(isinstance(c, int) and c < 0 for c in sizes)
 
 
 def _by_block(d: Int) -> bool:
