@@ -111,8 +111,11 @@ def divide(a: Int, b: Int, unknowns: Unknowns) -> Int:
     a, b = operand(a, t, unknowns), operand(b, t, unknowns)
     d = _divisor(b)
     if d > 0:
-        if t.kind == "int" and may_be_negative(a):
+        below = _sizes_may_go_below(a, d)
+        if t.kind == "int" and (below or may_be_negative(a)):
             return _towards_zero(a, b, d, t, unknowns)
+        if below and d & (d - 1):
+            return unknowns.derived("/", a, b, t, 0)  # as a large number
         return divide_floor(a, d, t, "/", unknowns)
     if same_multiple := _cancel(a, b):
         return Int(same_multiple, t)
@@ -128,6 +131,19 @@ def _divisor(b: Int) -> int:
     """A known divisor that is the same for all lanes and has no sign, else 0."""
     d = collapse(b.const) if b.known else 0
     return d if isinstance(d, int) and 0 < d < 1 << 62 else 0
+
+
+def _sizes_may_go_below(v: Int, d: int) -> bool:
+    """Whether sizes may make a number negative, and d cuts through it: `(lane - 8 * n) % 8`. With the place
+    of a block in it, a block in the middle is meant, of which no coordinate is negative."""
+    ranks = {s.rank for mono in v.terms for s in mono}
+    if not ranks or max(ranks) < 3 or 2 in ranks:
+        return False
+    low = bounds(v)[0]
+    if low is not None and low >= 0:
+        return False
+    _, rest = split(v, d)
+    return not (v.uniform and not rest.known) and not (rest.known and not np.any(np.asarray(rest.const) % d))
 
 
 def _towards_zero(a: Int, b: Int, d: int, t: Scalar, unknowns: Unknowns) -> Int:
@@ -199,8 +215,13 @@ def modulo(a: Int, b: Int, unknowns: Unknowns) -> Int:
         return modulo_floor(a, d, t, unknowns)  # whether a wraps changes nothing
     a, b = operand(a, t, unknowns), operand(b, t, unknowns)
     if d > 0:
-        if t.kind == "int" and may_be_negative(a):
-            return unknowns.derived("%", a, b, t, 1 - d, d - 1)
+        below = _sizes_may_go_below(a, d)
+        if t.kind == "int" and (below or may_be_negative(a)):
+            made = unknowns.derived("%", a, b, t, 1 - d, d - 1)
+            unknowns.remainders.update({mono[0].order: (a, d) for mono in made.terms if len(made.terms) == 1})
+            return made
+        if below:
+            return unknowns.derived("%", a, b, t, 0, d - 1)  # of a large number
         return modulo_floor(a, d, t, unknowns)
     low, high = bounds(a)
     b_low, b_high = bounds(b)
@@ -217,7 +238,7 @@ def modulo(a: Int, b: Int, unknowns: Unknowns) -> Int:
 
 def modulo_floor(a: Int, d: int, t: Scalar, unknowns: Unknowns) -> Int:
     """Return the remainder of a by a known positive d, from 0 to d - 1."""
-    _, rest = split(a, d)
+    _, rest = split(_congruent(a, d, unknowns), d)
     if rest.known:
         if isinstance(rest.const, int):
             return Int(rest.const % d, t)
@@ -241,6 +262,17 @@ def modulo_floor(a: Int, d: int, t: Scalar, unknowns: Unknowns) -> Int:
                 return add(scale(m, g, t), Int(low_part, t), t)
     made = unknowns.derived("%", rest, Int(d), t, 0, d - 1)
     return _around(made, rest, d, g, unknowns)
+
+
+def _congruent(v: Int, d: int, unknowns: Unknowns) -> Int:
+    """A number that differs from v by a multiple of d: for C's remainder, which may be negative, what it is
+    one of (`((lane - n) % 8 + 8) % 8`)."""
+    for mono, c in v.terms.items():
+        of, by = unknowns.remainders.get(mono[0].order, (None, 1))
+        if of is not None and len(mono) == 1 and isinstance(c, int) and c * by % d == 0:
+            others = Int(v.const, v.type, {m: x for m, x in v.terms.items() if m != mono})
+            return _congruent(add(others, scale(of, c, v.type), v.type), d, unknowns)
+    return v
 
 
 def _around(made: Int, rest: Int, d: int, g: int, unknowns: Unknowns) -> Int:

@@ -49,6 +49,8 @@ class Unknowns:
     """Decide nothing by scale: while what is decided becomes part of an address."""
     rests: bool = False
     """Decide what blocks in the middle of the grid have left (`n - blockIdx.x * 256`), nothing else."""
+    remainders: dict[int, tuple[Int, int]] = field(default_factory=dict)
+    """By symbol of a remainder that may be negative: of what it is one, and by what."""
     setting: bool = False
     """Decide nothing by where in the grid a block lies: while a condition only says what numbers become
     (`if (head >= 96) head -= 96;`)."""

@@ -209,3 +209,26 @@ def test_what_is_left_of_a_hash_may_have_its_top_bit_set() -> None:
     body = "unsigned *u = (unsigned *)s; int h = u[0] % u[1];\ns[t * (h < 0 ? 2 : 1)] = 1;"
     *_, store = scored(f"int t = threadIdx.x; {body}", block=(32, 1, 1))
     assert (store.ways_low, store.ways) == (1, 2)
+
+
+CUT = {
+    "(t - 8 * n) % 8 * 4 + 32": lambda t, n: (abs(t - 8 * n) % 8 * (1 if t >= 8 * n else -1)) * 4 + 32,
+    "(t - 8 * n) / 8 * 32 + 4096": lambda t, n: int((t - 8 * n) / 8) * 32 + 4096,
+    "(t - n) % 16 * 2 + 64": lambda t, n: (abs(t - n) % 16 * (1 if t >= n else -1)) * 2 + 64,
+    "(unsigned)(t - 33 * n) % 33": lambda t, n: (t - 33 * n) % 2**32 % 33,
+    "(unsigned)(t - 3 * n) / 3 * 32 & 4095": lambda t, n: (t - 3 * n) % 2**32 // 3 * 32 & 4095,
+    "((t - n) % 16 + 16) % 16 * 4": lambda t, n: (t - n) % 16 * 4,
+    "((t - 8 * n) % 8 + 8) % 8 * 4": lambda t, n: (t - 8 * n) % 8 * 4,
+}
+
+
+@pytest.mark.parametrize("index", CUT)
+def test_what_sizes_are_taken_off_may_be_negative_where_it_is_cut(index: str) -> None:
+    """C rounds towards zero, and what is negative wraps to a large number: the costs of all n are told."""
+    (c,) = scored(f"int t = threadIdx.x; s[{index}] = 1;", block=(32, 1, 1))
+    found = set()
+    for n in range(80):
+        words = {CUT[index](t, n) for t in range(32)}
+        found.add(max(sum(w % 32 == bank for w in words) for bank in range(32)))
+    assert c.ways_low <= min(found) and max(found) <= c.ways
+    assert (len(found) == 1) == (c.grade is Grade.EXACT)
