@@ -123,7 +123,7 @@ def gain_text(fix: Suggestion, *, open_loops: bool = False) -> str:
     if fix.kernel is None or not fix.kernel[0]:
         return ""
     before, after = fix.kernel
-    less = f"{(before - after) / before:.0%}"
+    less = f"{saved:.0%}" if (saved := (before - after) / before) >= 0.01 else "under 1%"
     said = f"the kernel's shared-memory wavefronts {before:,} -> {after:,} ({less} less)"
     if open_loops:
         said += f", a loop of unknown length counted as {NOMINAL} iterations"

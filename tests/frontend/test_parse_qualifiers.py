@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from smemlint.api import Job, analyse_file
+from smemlint.frontend import load
+from smemlint.source import source_from_bytes
 
 QUALIFIERS = """
 #ifdef USE_CUDA
@@ -48,3 +50,12 @@ def test_the_size_of_a_warp_is_known_without_its_library(size: str) -> None:
 def test_the_systems_names_of_integers_are_known() -> None:
     text = "__global__ void k(int *out) { __shared__ u_int64_t s[256]; s[threadIdx.x * 2] = out[0]; }\n"
     assert list(ways(text + "void go(int *out) { k<<<1, 128>>>(out); }\n").values()) == [2]
+
+
+@pytest.mark.parametrize("macro", ["MY_BOUNDS", "MY_BOUNDS(N)", "LIB_KERNEL_ATTRIBUTES"])
+@pytest.mark.parametrize("template", ["", "template <int M> "])
+def test_an_unknown_macro_between_void_and_a_kernels_name_is_a_qualifier(template: str, macro: str) -> None:
+    text = f"{template}__global__ void {macro} k(float *p) {{ __shared__ float s[32]; s[threadIdx.x] = *p; }}"
+    (module,) = load(source_from_bytes("/t/a.cu", f"constexpr int N = 64;\n{text}".encode()))
+    assert [k.name for k in module.kernels()] == ["k"]
+    assert not module.unparsed and not module.lost

@@ -136,6 +136,7 @@ def test_what_a_fix_buys_is_told_for_the_kernel_as_a_whole() -> None:
     fix = suggestion(kernel=(9000, 6000), blocks_per_sm=(8, 7))
     text = " ".join(render("full", report([diagnostic(fix=fix)])).split())
     assert "9,000 -> 6,000 (33% less), blocks per SM 8 -> 7" in text
+    assert "(under 1% less)" in fix_notes(suggestion(kernel=(9000, 8990)))[1]
     # Nothing is promised of a kernel whose accesses are not all known.
     assert "gain" not in render("full", report([diagnostic(fix=suggestion(blocks_per_sm=(8, 8)))]))
 

@@ -362,7 +362,7 @@ class Healing:
         name = match.group(1)
         path = tuple(name.split("::"))
         if name in DECLARATION_WORDS:
-            return False
+            return name == "void" and self.stray_macro(match, problem)
         text = self._uses.text(problem.path)
         before, after = text[max(0, problem.offset - 200) : problem.offset], text[problem.offset :]
         if is_macro_like(name) and _CLASS_BEFORE.search(before) and _CLASS_BODY.match(after):
@@ -384,7 +384,8 @@ class Healing:
         return self._declare(self._names.scope(path).children, entry)
 
     def stray_macro(self, match: re.Match[str], problem: Problem) -> bool:
-        """A name in capitals where a declaration should begin or a body should stand."""
+        """A name in capitals where a declaration should begin or a body should stand, or between the type of
+        a function and its name (`__global__ void LAUNCH_BOUNDS k(...)`)."""
         text = self._uses.text(problem.path)
         word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
         if word is None or not is_macro_like(word.group()):
