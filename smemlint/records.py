@@ -3,8 +3,8 @@
 `dataclass` compiles up to seven methods of source text for each class as it is defined, about a millisecond:
 for the two hundred of this project more than everything else that a small file needs. `record` has the same
 meaning, and type checkers read it as `dataclass` itself; fields(), replace() and asdict() work. Comparison,
-hash and repr are written once for all classes, and __init__ is compiled when the first object is made. The
-fields are listed without the search for what is none: each annotation of a record is a field.
+hash and repr are written once for all classes, and __init__ is compiled for those of which many objects are
+made. The fields are listed without the search for what is none: each annotation of a record is a field.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["record"]
+
+FEW = 50
+"""Objects of a class whose fields are set one by one: to compile __init__ costs as much as about so many."""
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as record
@@ -42,9 +45,14 @@ def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
         if slots:  # what pickle does with slots would set attributes
             made.__getstate__, made.__setstate__ = _state, _restore
 
+    left = FEW
+
     def first(self: Any, *arguments: Any, **named: Any) -> None:
-        made.__init__ = _initialiser(made, frozen)
-        made.__init__(self, *arguments, **named)
+        nonlocal left
+        left -= 1
+        if left < 0 or not _is_filled(self, made, frozen, arguments, named):
+            made.__init__ = _initialiser(made, frozen)
+            made.__init__(self, *arguments, **named)
 
     made.__init__ = first
     return made
@@ -104,6 +112,29 @@ def _compare(made: Any, values: Any, frozen: bool) -> None:
 
     made.__eq__ = equal
     made.__hash__ = hashed if frozen else None
+
+
+def _is_filled(self: Any, made: Any, frozen: bool, arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:
+    """Set each field as the compiled `__init__` does; False where the arguments do not fit."""
+    known = made.__dataclass_fields__.values()
+    names = [f.name for f in known if f.init]
+    given = dict(zip(names, arguments, strict=False))
+    if len(arguments) > len(names) or not (named.keys() <= set(names[len(arguments) :])):
+        return False
+    given.update(named)
+    put = object.__setattr__ if frozen else setattr
+    for f in known:
+        if f.name in given:
+            put(self, f.name, given[f.name])
+        elif f.default_factory is not MISSING:
+            put(self, f.name, f.default_factory())
+        elif f.default is not MISSING:
+            put(self, f.name, f.default)
+        elif f.init:
+            return False
+    if hasattr(made, "__post_init__"):
+        self.__post_init__()
+    return True
 
 
 def _initialiser(made: Any, frozen: bool) -> Any:

@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, asdict, dataclass, field, fields, r
 
 import pytest
 
-from smemlint.records import record
+from smemlint.records import FEW, record
 
 
 @record(frozen=True, slots=True)
@@ -84,9 +84,36 @@ def test_without_comparison_only_the_object_itself_is_equal() -> None:
     assert one == one and one != Alone(1) and len({one, Alone(1)}) == 2
 
 
-def test_a_missing_argument_is_a_type_error() -> None:
+def test_arguments_that_do_not_fit_are_type_errors() -> None:
     with pytest.raises(TypeError, match="x"):
         Point()  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="x"):
+        Point(1, x=2)  # type: ignore[misc]
+    with pytest.raises(TypeError, match="z"):
+        Point(1, z=2)  # type: ignore[call-arg]
+    with pytest.raises(TypeError):
+        Point(1, 2, (), "", 5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="later"):
+        Growing("a", later=2)  # type: ignore[call-arg]
+
+
+def test_the_first_objects_of_a_class_are_as_those_after_many() -> None:
+    """Only of classes with many objects an `__init__` is compiled."""
+
+    @record(slots=True)
+    class Kept:
+        name: str
+        of: Point
+        items: list[int] = field(default_factory=list)
+        later: int = field(init=False, default=4)
+
+        def __post_init__(self) -> None:
+            self.items.append(self.later)
+
+    made = [Kept("a", of=Point(n)) for n in range(3 * FEW)]
+    assert [k.of.x for k in made] == list(range(3 * FEW))
+    assert {(k.name, tuple(k.items), k.later) for k in made} == {("a", (4,), 4)}
+    assert len({id(k.items) for k in made}) == 3 * FEW
 
 
 @record(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from types import FrameType
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from smemlint.records import record
+from smemlint.system.collection import COLLECTION
 from smemlint.system.stopping import held_back, leave_to_the_system
 
 try:
@@ -44,8 +45,6 @@ PATIENCE = 2
 PR_SET_PDEATHSIG = 1
 GROWTH = 125 * 2**20
 """Bytes by which a worker has grown when another takes its place: what is freed is not all given back."""
-COLLECTION = (100_000, 20, 20)
-"""Objects that a worker makes before it looks for cycles among the youngest; how often among older ones."""
 
 
 @record(frozen=True, slots=True)
@@ -258,8 +257,7 @@ def _serve(
     for each in inherited:
         each.close()
     leave_to_the_system()
-    # What was imported stays, and syntax trees are no garbage: looking for cycles among them takes time.
-    gc.freeze()
+    gc.freeze()  # what was imported stays
     gc.set_threshold(*COLLECTION)
     _end_with_parent()
     _limit(memory)
