@@ -12,12 +12,13 @@ from smemlint.diagnose.group import Group, groups
 from smemlint.diagnose.model import Cost, Demand, Diagnostic, Report, UnparsedEntry, Unseen
 from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
+from smemlint.patterns import pattern
 from smemlint.render.style import PLAIN, Look
 from smemlint.score.load import NOMINAL
 
 VERSION = 1
 TOOL = {"name": "smemlint", "version": __version__}
-_ESCAPE = re.compile(r"\\u(d[89ab]..)\\u(d[c-f]..)|\\u(d[89a-f]..)|\\.")
+_ESCAPE = pattern(r"\\u(d[89ab]..)\\u(d[c-f]..)|\\u(d[89a-f]..)|\\.")
 
 
 def render(report: Report, look: Look = PLAIN) -> str:

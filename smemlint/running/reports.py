@@ -5,7 +5,6 @@ In: a Job, or what the stages gave for it. Out: a FileReport.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from smemlint.fix.model import renamed
 from smemlint.frontend.text.kernels import QUOTED
 from smemlint.ir import Module, Place
 from smemlint.launch.source.missing import missing_kernels
+from smemlint.patterns import pattern
 from smemlint.rules.added import added
 from smemlint.running.pipeline import Examined, examine
 from smemlint.score import KernelAnalysis, Sharing, idle_functions, idle_lambdas
@@ -26,7 +26,7 @@ from smemlint.system import clock
 if TYPE_CHECKING:
     from smemlint.running.jobs import Job
 
-_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+_NOT_UTF8 = pattern("[\udc80-\udcff]")
 
 
 def run_stages(job: Job, shown: Callable[[str], str]) -> FileReport:
@@ -76,7 +76,10 @@ def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: flo
 
 def _decoded(data: bytes | None) -> str | None:
     """The text with `?` for each byte that is not UTF-8, so that offsets stay."""
-    return None if data is None else _NOT_UTF8.sub("?", data.decode("utf-8", errors="surrogateescape"))
+    if data is None:
+        return None
+    text = data.decode("utf-8", errors="surrogateescape")
+    return text if text.isascii() else _NOT_UTF8.sub("?", text)
 
 
 def _unparsed(modules: Sequence[Module], shown: Callable[[str], str]) -> tuple[UnparsedEntry, ...]:

@@ -15,11 +15,9 @@ from smemlint.banks.vector import one_address
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.records import record
-from smemlint.score.dependent import dependent
 from smemlint.score.grade import grade_of
 from smemlint.score.loads import loads_of
 from smemlint.score.model import Conflict, Request, Stride
-from smemlint.score.parametric import by_way
 from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs, faults, or_apart
 from smemlint.score.totals import endless, optional, sums, worst_way
 
@@ -73,6 +71,8 @@ def priced(trace: Trace) -> Priced | Unresolved:
         if trace.data:
             return Priced(access, offsets, _joined_or_not(trace, access, lambda a: _by_data(a, trace)))
         if trace.parameter is not None and len(offsets):
+            from smemlint.score.parametric import by_way  # few files need it
+
             answer = by_way(access, trace, trace.parameter)
             return Priced(access, answer.offsets, answer.costs, answer.stride, answer.low, answer.ends)
         return Priced(
@@ -89,6 +89,8 @@ def priced(trace: Trace) -> Priced | Unresolved:
 
 
 def _by_data(access: Access, trace: Trace) -> Costs:
+    from smemlint.score.dependent import dependent  # few files need it
+
     return dependent(access, trace.offsets, trace.data, trace.footprint, trace.maybe)
 
 

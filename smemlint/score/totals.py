@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.model import Trace
 from smemlint.score.requests import Costs
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 Ints = NDArray[np.int64]
 
@@ -21,13 +24,16 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
     Iterations that may be repeated tell ends of their own as well: all together, or one by one where some
     request has two ends.
     """
+    if trace.ways == 1 and trace.repeats is None and not optional(trace):
+        most, least, whole = (int((x * trace.weights).sum()) for x in (cost.high, cost.low, cost.ideal))
+        return (most, least, whole) if whole else (0, 0, 0)
     ends = _by_way(trace, cost)
     whole = max(ideal for *_, ideal in ends)
     runs = [(most, least) for most, least, ideal in ends if ideal]
     if not runs:
         return 0, 0, 0
-    most, least = max(m for m, _ in runs) * whole, min(least for _, least in runs) * whole
-    return -(-most.numerator // most.denominator), least.numerator // least.denominator, whole
+    high, low = max(m for m, _ in runs) * whole, min(least for _, least in runs) * whole
+    return -(-high.numerator // high.denominator), low.numerator // low.denominator, whole
 
 
 def worst_way(trace: Trace, cost: Costs) -> tuple[float, str] | None:
@@ -81,16 +87,22 @@ def _groups(trace: Trace) -> Ints:
     return groups if sure.all() else alone
 
 
+def _ratio(cost: int, ideal: int) -> Fraction:
+    from fractions import Fraction  # few files need it
+
+    return Fraction(cost, ideal)
+
+
 def _by_depth(high: Ints, low: Ints, ideal: Ints, depth: Ints) -> tuple[Fraction, Fraction, int]:
     """Ways at most and at least, and the ideal. depth: loops of unknown length around each request, whose
     rounds may outweigh those around them."""
     whole = int(ideal.sum())
-    most, least = [Fraction(int(high.sum()), whole or 1)], [Fraction(int(low.sum()), whole or 1)]
+    most, least = [_ratio(int(high.sum()), whole or 1)], [_ratio(int(low.sum()), whole or 1)]
     for d in set(depth.tolist()) if depth.any() else ():
         some = int(ideal[depth == d].sum())
         if some:
-            most.append(Fraction(int(high[depth == d].sum()), some))
-            least.append(Fraction(int(low[depth == d].sum()), some))
+            most.append(_ratio(int(high[depth == d].sum()), some))
+            least.append(_ratio(int(low[depth == d].sum()), some))
     return max(most), min(least), whole
 
 
@@ -112,7 +124,7 @@ def _of_groups(
 
 def _ratios(costs: Ints, ideals: Ints) -> set[Fraction]:
     """The different ratios: of thousands of requests most are alike."""
-    return {Fraction(*pair) for pair in set(zip(costs.tolist(), ideals.tolist(), strict=True))}
+    return {_ratio(*pair) for pair in set(zip(costs.tolist(), ideals.tolist(), strict=True))}
 
 
 def _extreme(costs: list[int], ideals: list[int], certain: list[bool], *, largest: bool) -> Fraction:
@@ -121,8 +133,8 @@ def _extreme(costs: list[int], ideals: list[int], certain: list[bool], *, larges
     ideal = sum(i for i, sure in zip(ideals, certain, strict=True) if sure)
     free = Counter((c, i) for c, i, sure in zip(costs, ideals, certain, strict=True) if i and not sure)
     # Where one of some alike requests moves the ratio, all of them do.
-    for ratio, (c, i) in sorted(((Fraction(*pair), pair) for pair in free), reverse=largest):
-        if ideal and (ratio > Fraction(total, ideal)) is not largest:
+    for ratio, (c, i) in sorted(((_ratio(*pair), pair) for pair in free), reverse=largest):
+        if ideal and (ratio > _ratio(total, ideal)) is not largest:
             break
         total, ideal = total + c * free[c, i], ideal + i * free[c, i]
-    return Fraction(total, ideal or 1)
+    return _ratio(total, ideal or 1)

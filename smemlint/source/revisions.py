@@ -7,15 +7,15 @@ start another program.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import tarfile
 from pathlib import Path
 
+from smemlint.patterns import pattern
 from smemlint.records import record
 
 _GIT = ("git", "-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "-c", "core.hooksPath=/dev/null")
-_HUNK = re.compile(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
+_HUNK = pattern(rb"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 _SECONDS = 120
 
 

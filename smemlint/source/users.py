@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from smemlint.patterns import pattern
 from smemlint.source.project import ROOT_MARKS, SKIPPED_FOLDERS, digest_of, project_root
 from smemlint.system.observed import exists, note, remembered
 from smemlint.system.reading import UnreadableError, read_regular
@@ -36,7 +37,7 @@ MAX_BYTES = 1_000_000
 """Larger files are data."""
 _SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 _HEADERS = (".cuh", ".h", ".hpp", ".hxx", ".hh", ".inl", ".inc", ".impl")
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"][^">\n]*?([^">/\n]+)[">]', re.MULTILINE)
+_INCLUDE = pattern(rb'^[ \t]*#[ \t]*include[ \t]*[<"][^">\n]*?([^">/\n]+)[">]', re.MULTILINE)
 
 
 def users_of(path: str, names: Iterable[str], far: bool = True) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from smemlint.ir import Assign, Declare, Function, Loop, Module, Name, Place, Special, Unary, Var
 from smemlint.ir.expr import STEPS
 from smemlint.ir.walk import nodes_of, walk
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.score.model import KernelAnalysis
 
@@ -15,7 +16,7 @@ MOST = 16
 """Names that are told."""
 _CHANGES = 3
 """Statements that change a name, told at most."""
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = pattern(r"[A-Za-z_]\w*")
 
 
 @record(frozen=True, slots=True)

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from smemlint.evaluate.model import SharedArray, Site
+from smemlint.patterns import pattern
 
-_SCALAR = re.compile(
+_SCALAR = pattern(
     r"(?:(?:un)?signed )?(?:char|short|int|long|long long)|u?int(?:8|16|32|64)_t|float|double|bool"
 )
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.score.model import Conflict
 
 BLOCK, PAD = "block", "pad"
 MOST_VALUES = 512
-_OVER = re.compile(r"([A-Za-z_]\w*)=(\d{1,7})\.\.(\d{1,7})(?::(\d{1,7}))?")
+_OVER = pattern(r"([A-Za-z_]\w*)=(\d{1,7})\.\.(\d{1,7})(?::(\d{1,7}))?")
 
 
 class SweepError(Exception):

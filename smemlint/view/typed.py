@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from smemlint.patterns import pattern
 from smemlint.records import record
 
 PATH = "typed.cu"
 """What the program is called."""
-_NAME = re.compile(r"[A-Za-z_]\w*")
-_MEMBER = re.compile(r"(?:\.|->|::)\s*[A-Za-z_]\w*|[A-Za-z_]\w*\s*::")
-_ASSIGNED = re.compile(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--")
+_NAME = pattern(r"[A-Za-z_]\w*")
+_MEMBER = pattern(r"(?:\.|->|::)\s*[A-Za-z_]\w*|[A-Za-z_]\w*\s*::")
+_ASSIGNED = pattern(r"(?<![=!<>])=(?!=)|<<=|>>=|\+\+|--")
 _KNOWN = frozenset(
     [
         "threadIdx",
@@ -61,7 +62,7 @@ _KNOWN = frozenset(
         "std",
     ]
 )
-_VECTOR = re.compile(r"u?(?:char|short|int|long|longlong)[1-4]|(?:float|double)[1-4]|min|max|__\w+|atomic\w+")
+_VECTOR = pattern(r"u?(?:char|short|int|long|longlong)[1-4]|(?:float|double)[1-4]|min|max|__\w+|atomic\w+")
 
 
 class TypedError(Exception):

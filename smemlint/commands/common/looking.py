@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +17,7 @@ from smemlint.commands.common.options import reading_options, source_settings
 from smemlint.commands.common.usage import UsageError
 from smemlint.config import TIMEOUT, short
 from smemlint.configurations import Configurations
+from smemlint.patterns import pattern
 from smemlint.system import streams
 from smemlint.system.streams import OutputError, put, say
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
 
-_SPOT = re.compile(r"(.+?):([0-9]{1,9})(?::([0-9]{1,9}))?$")
+_SPOT = pattern(r"(.+?):([0-9]{1,9})(?::([0-9]{1,9}))?$")
 DEFAULT_WIDTH = 80
 
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smemlint.diagnose.unseen import UNKNOWN_KERNEL
+from smemlint.patterns import pattern
 from smemlint.render import STREAMED, render_findings
 from smemlint.source.text import MAX_BYTES
 from smemlint.system.reading import UnreadableError, read_regular
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from smemlint.render.style import Look
     from smemlint.running.jobs import Job
 
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^">\n]+)[">]', re.MULTILINE)
+_INCLUDE = pattern(rb'^[ \t]*#[ \t]*include[ \t]*[<"]([^">\n]+)[">]', re.MULTILINE)
 _ABOVE = 12
 """Folders above a file in which what it includes is looked for."""
 

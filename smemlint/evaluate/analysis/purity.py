@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from smemlint.evaluate.analysis.own_members import OwnMembers
-from smemlint.evaluate.analysis.ptx import PtxCompute, PtxUnknown, parse
 from smemlint.ir import (
     CONVERSION_NAME,
     SHARED,
@@ -340,6 +339,8 @@ def matrix(name: str) -> bool:
 
 def plain(e: Asm) -> bool:
     """Whether inline PTX computes its outputs and does nothing else."""
+    from smemlint.evaluate.analysis.ptx import PtxCompute, PtxUnknown, parse
+
     return all(isinstance(i, PtxCompute | PtxUnknown) for i in parse(e.text))
 
 

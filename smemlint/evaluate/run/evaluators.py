@@ -5,6 +5,8 @@ To import this module is to say so: whoever runs code imports it.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from smemlint.evaluate.language.constants import (
     float_value,
     lambda_value,
@@ -22,7 +24,6 @@ from smemlint.evaluate.language.names import name_place, name_value, static_memb
 from smemlint.evaluate.language.places import index_place, member_place, value_at_place
 from smemlint.evaluate.language.record_conversions import by_conversion
 from smemlint.evaluate.machine.dispatch import Builders, Places, Runners, Values, answer_by
-from smemlint.evaluate.run.assembly import asm_value
 from smemlint.evaluate.run.branches import run_if
 from smemlint.evaluate.run.calls import call_place, call_value
 from smemlint.evaluate.run.conditionals import conditional_place, conditional_value
@@ -36,10 +37,7 @@ from smemlint.evaluate.run.construction import (
     init_list_value,
 )
 from smemlint.evaluate.run.copies import begun_as
-from smemlint.evaluate.run.exceptions import run_try
-from smemlint.evaluate.run.folds import fold_value
 from smemlint.evaluate.run.jumps import run_break, run_continue, run_goto, run_return
-from smemlint.evaluate.run.loops.loop import run_labeled, run_loop
 from smemlint.evaluate.run.operators import (
     assign_value,
     assigned_place,
@@ -49,7 +47,6 @@ from smemlint.evaluate.run.operators import (
     unary_value,
 )
 from smemlint.evaluate.run.statements import run_block, run_declare, run_evaluate, run_launch, run_unknown
-from smemlint.evaluate.run.switches import run_switch
 from smemlint.ir import (
     ArrayOf,
     Asm,
@@ -99,6 +96,22 @@ from smemlint.ir import (
     UnknownExpr,
     UnknownStmt,
 )
+from smemlint.later import later
+
+if TYPE_CHECKING:
+    from smemlint.evaluate.run.assembly import asm_value
+    from smemlint.evaluate.run.exceptions import run_try
+    from smemlint.evaluate.run.folds import fold_value
+    from smemlint.evaluate.run.loops.loop import run_labeled, run_loop
+    from smemlint.evaluate.run.switches import run_switch
+else:
+    _RUN = "smemlint.evaluate.run"
+    asm_value = later(f"{_RUN}.assembly", "asm_value")
+    run_try = later(f"{_RUN}.exceptions", "run_try")
+    fold_value = later(f"{_RUN}.folds", "fold_value")
+    run_labeled = later(f"{_RUN}.loops.loop", "run_labeled")
+    run_loop = later(f"{_RUN}.loops.loop", "run_loop")
+    run_switch = later(f"{_RUN}.switches", "run_switch")
 
 VALUES: Values = {
     Literal: literal_value,

@@ -27,10 +27,11 @@ from smemlint.fix.text.source import Source, Use
 from smemlint.fix.text.views import SIZES
 from smemlint.ir import Launch, Place
 from smemlint.ir.types import PointerTo, Scalar
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.score.model import Conflict
 
-_SIZEOF = re.compile(r"\bsizeof\s*\(\s*([\w: ]+?)\s*\)")
+_SIZEOF = pattern(r"\bsizeof\s*\(\s*([\w: ]+?)\s*\)")
 
 
 @record(frozen=True, slots=True)

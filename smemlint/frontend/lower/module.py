@@ -31,35 +31,36 @@ from smemlint.ir import Declare, Function, LaunchStmt, Module, Record, TemplateA
 from smemlint.ir.module import overloads_of
 from smemlint.ir.uses import grown
 from smemlint.ir.walk import nodes_of
+from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
 
 T = TypeVar("T")
 _CALLS = rb"<<<|cudaLaunch\w*Kernel|cuLaunchKernel|cudaGraph\w*KernelNode"
-_MATTERS = re.compile(rb"__global__|__shared__|" + _CALLS)
-_LAUNCHES = re.compile(rb"<<<|[lL]aunch\w*Kernel|cudaGraph\w*KernelNode")
+_MATTERS = pattern(rb"__global__|__shared__|" + _CALLS)
+_LAUNCHES = pattern(rb"<<<|[lL]aunch\w*Kernel|cudaGraph\w*KernelNode")
 _GROUP = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 """Parentheses, such as those of an attribute."""
-_INSTANCE = re.compile(
+_INSTANCE = pattern(
     rf"(?<![\w])template\s+(?!<)((?:[^;{{}}()<]|<(?!<)|{_GROUP})*?)([A-Za-z_][\w:]*)\s*(<[^;{{}}]*>)?\s*\("
 )
 _ATTRIBUTE = rf"(?:\[\[[^\]]*\]\]\s*|[A-Za-z_]\w*(?:\s+|\s*{_GROUP}\s*))"
-_CLASS_INSTANCE = re.compile(
+_CLASS_INSTANCE = pattern(
     rf"(?<![\w])template\s+(?:struct|class)\s+{_ATTRIBUTE}*?([A-Za-z_][\w:]*)\s*(<[^;{{}}]*>)\s*;"
 )
-_MEMBER_INSTANCE = re.compile(
+_MEMBER_INSTANCE = pattern(
     r"(?<![\w])template\s+(?!<)[^;{}()]*?([A-Za-z_][\w:]*)\s*(<[^;{}()]*>)\s*::\s*~?[A-Za-z_]\w*\s*"
     r"(?:<[^;{}()]*>)?\s*\("
 )
 """An explicit instantiation of a method: of its class, as far as launches go."""
-_WORD = re.compile(rb"[A-Za-z_]\w*")
-_SET = re.compile(
+_WORD = pattern(rb"[A-Za-z_]\w*")
+_SET = pattern(
     rb"\b([A-Za-z_]\w*)\s*(?:(?:\[[^\]]*\]|\.\w+)\s*)*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\b([A-Za-z_]\w*)\s*\("
 )
 """What is assigned, or called."""
-_NAMES = re.compile(r"[A-Za-z_]\w*")
-_LAMBDA = re.compile(rb"\[[^\]]*\]\s*(?:\([^()]*\)\s*)?\{")
-_MAKES = re.compile(r"(?<![\w:.>])template\s+[^<\s]")
+_NAMES = pattern(r"[A-Za-z_]\w*")
+_LAMBDA = pattern(rb"\[[^\]]*\]\s*(?:\([^()]*\)\s*)?\{")
+_MAKES = pattern(r"(?<![\w:.>])template\s+[^<\s]")
 """An explicit instantiation, perhaps in the body of a macro."""
 
 
@@ -484,10 +485,10 @@ def _instantiating(c: Context) -> Iterator[str]:
 def _with_lists(text: str, macros: Mapping[str, Macro]) -> str:
     """The text with macros put in that stand for several template arguments: `template class S<MODE_1>;`."""
     lists = {name: m for name, m in macros.items() if m.parameters is None and "," in m.body}
-    for pattern, group in ((_CLASS_INSTANCE, 2), (_MEMBER_INSTANCE, 2), (_INSTANCE, 3)) if lists else ():
+    for form, group in ((_CLASS_INSTANCE, 2), (_MEMBER_INSTANCE, 2), (_INSTANCE, 3)) if lists else ():
         parts: list[str] = []
         at = 0
-        for match in pattern.finditer(text):
+        for match in form.finditer(text):
             if match.group(group):
                 parts += text[at : match.start(group)], expanded(match.group(group), lists)
                 at = match.end(group)

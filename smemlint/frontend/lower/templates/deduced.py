@@ -22,10 +22,11 @@ from smemlint.ir import (
     Type,
     TypeParam,
 )
+from smemlint.patterns import pattern
 
 Declared: TypeAlias = tuple[str, tuple[Type | None, ...]]
 """Id of a function template and the types of an instantiation's parameters, None where they are not read."""
-_PARAMETER = re.compile(r"(.*[\s*&>\]])[A-Za-z_]\w*\s*", re.DOTALL)
+_PARAMETER = pattern(r"(.*[\s*&>\]])[A-Za-z_]\w*\s*", re.DOTALL)
 
 
 def declared(c: Context, identifiers: Iterable[str], text: str, at: int) -> Iterator[Declared]:
