@@ -7,6 +7,7 @@ they would.
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Hashable
 from dataclasses import field
 from typing import TYPE_CHECKING
@@ -70,9 +71,13 @@ class KeptUnits:
                 return
             del self._units[old], sizes[0]
 
+    def clear(self) -> None:
+        self._units.clear()
+
     def lowered_of(self, unit: Unit) -> Kept:
         """Return the modules made of a unit so far, to be added to; of one that is not kept, none."""
         return next((kept.lowered for kept in self._units.values() if kept.unit is unit), {})
 
 
 KEPT = KeptUnits()
+atexit.register(KEPT.clear)  # clang's binding cannot give units back once Python takes itself apart

@@ -10,6 +10,7 @@ standard.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import re
@@ -76,6 +77,7 @@ def library_typedef(name: str) -> str | None:
 def clang_index() -> Index:
     """One index a process; declarations of the precompiled header are not listed at top level."""
     index: Index = Index.create(excludeDecls=True)  # type: ignore[no-untyped-call]
+    atexit.register(clang_index.cache_clear)
     return index
 
 
