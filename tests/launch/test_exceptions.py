@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+from host_code import blocks as blocks_in_order
+
 from smemlint.api import Job, analyse_file
 
 KERNEL = """
@@ -93,3 +96,32 @@ def test_a_handler_that_ends_leaves_nothing_behind() -> None:
     for end in ("return;", "throw;", "exit(1);"):
         host = f"try {{ t = 512; }} catch (...) {{ t = 128; {end} }}"
         assert blocks(f"void run(float *p) {{ int t; {host} k<<<1, t, 8192>>>(p); }}") == {512}
+
+
+GUARDS = """
+static int threads = 32, ended = 0;
+struct Guard {
+    int before;
+    Guard(int t) : before(threads) { threads = t; }
+    ~Guard() { threads = before; ended++; }
+};
+int ask();
+void go() { sum<<<1, threads>>>(0, 0); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("void f() { Guard g(128); throw 1; } int main() { try { f(); } catch (int) { go(); } }", [32]),
+        ("int main() { try { Guard g(128); throw 1; } catch (...) { } go(); }", [32]),
+        ("int main() { Guard a(64); try { Guard g(128); throw 1; } catch (...) { go(); } }", [64]),
+        ("void f() { Guard g(128); if (ask()) throw 1; go(); } "
+         "int main() { try { f(); } catch (int) { go(); } }", [128, 32]),
+        ("void f() { Guard g(96); try { Guard h(128); throw 2.0; } catch (int) { } } "
+         "int main() { try { f(); } catch (...) { threads = 32 * ended; go(); } }", [64]),
+    ],
+)  # fmt: skip
+def test_destructors_run_between_a_throw_and_its_handler(code: str, told: list[int]) -> None:
+    """What the objects had set was told behind them, as exact."""
+    assert blocks_in_order(GUARDS + code) == told

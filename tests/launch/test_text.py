@@ -40,3 +40,15 @@ def test_memory_that_was_asked_for_is_not_null() -> None:
     host = "void go(float *p) { sum<<<1, p ? 64 : 32>>>(0, 0); }"
     for made in ("cudaMalloc(&p, 64)", "cudaMalloc((void **)&p, 64)", "cudaMallocManaged(&p, 64)"):
         assert blocks(f"{host} int main() {{ float *p; {made}; go(p); }}") == [64]
+
+
+def test_a_line_that_is_read_from_a_stream_is_not_known() -> None:
+    """It was the text that the string began with."""
+    text = """#include <sstream>
+    #include <string>
+    int main() {
+        std::string line; std::istringstream in("x=1"); int t = 64;
+        while (std::getline(in, line, ';')) { if (line.find('=') == std::string::npos) continue; t = 128; }
+        sum<<<1, t>>>(0, 0);
+    }"""
+    assert all(x.assumed for x in launches(text))

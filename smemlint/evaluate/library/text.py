@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smemlint.evaluate.language.accesses import store
-from smemlint.evaluate.language.places import offset_pointer
+from smemlint.evaluate.language.places import offset_pointer, place_of
 from smemlint.evaluate.library.containers import forget_elements
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.functions import Arguments, called, named, number
@@ -60,6 +60,14 @@ def _compared(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Val
 def _length(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     text = text_of(m, e.arguments[0]) if e.arguments else None
     return m.unknowns.value(ULONG, "strlen", low=0) if text is None else Int(len(text), ULONG)
+
+
+@named("std::getline")
+def _line(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """A line of a stream, of which neither the text is known nor whether there is one."""
+    for a in e.arguments[1:2]:
+        forget_elements(place_of(m, a))
+    return Other()
 
 
 # ---------------------------------------------------------------------- std::string

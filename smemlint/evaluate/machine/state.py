@@ -343,12 +343,14 @@ class Thrown:
 
 @record(slots=True)
 class Trying:
-    """A `try` of host code that is in progress. outside, frames: undecided conditions and calls around it;
-    maybe: what was thrown under conditions that nobody can decide; surely: what was thrown for certain;
-    checks: whether conditions of a `throw` were known not to hold."""
+    """A `try` of host code that is in progress. outside, frames, live: undecided conditions and calls around
+    it, and objects of its function that lived before; maybe: what was thrown under conditions that nobody can
+    decide; surely: what was thrown for certain; checks: whether conditions of a `throw` were known not to
+    hold."""
 
     outside: int
     frames: int
+    live: int = 0
     maybe: list[Thrown] = field(default_factory=list)
     surely: Thrown | None = None
     checks: bool = False

@@ -1,7 +1,8 @@
 """What host code throws, and the handlers that meet it.
 
-A handler runs with the state that the `throw` left. Where all that may be thrown is seen and nothing is, no
-handler runs; where a condition that nobody can decide throws, both ways go on.
+A handler runs with the state that the `throw` and the destructors on its way left. Where all that may be
+thrown is seen and nothing is, no handler runs; where a condition that nobody can decide throws, both ways go
+on.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from smemlint.evaluate.control_flow.join_points import merge_into, suppose
 from smemlint.evaluate.control_flow.masks import restore, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, leave_open, settled_at
 from smemlint.evaluate.language.conversions import type_of
+from smemlint.evaluate.language.inlining import end_life
 from smemlint.evaluate.library.host_checks import ends
 from smemlint.evaluate.library.host_runtime import leave_program
 from smemlint.evaluate.machine.dispatch import run, rvalue
@@ -65,11 +67,20 @@ def throw(m: Machine, e: UnknownExpr) -> None:
 def _raise(m: Machine, thrown: Thrown) -> None:
     tries = m.context.tries
     if tries:
+        _unwind(m, tries[-1])
+        thrown = replace(thrown, state=snapshot(m))
         if _is_undecided(m, tries[-1]):
             _note(tries[-1], thrown)
         else:
             tries[-1].surely = thrown
     leave_program(m)
+
+
+def _unwind(m: Machine, trying: Trying) -> None:
+    """Run the destructors of what lives between here and a `try`, the innermost first."""
+    for i in reversed(range(trying.frames, len(m.frames))):
+        for o in reversed(m.frames[i].live[trying.live if i == trying.frames else 0 :]):
+            end_life(m, o)
 
 
 def note_check(m: Machine, c: Int, then: Stmt) -> None:
@@ -82,7 +93,10 @@ def note_check(m: Machine, c: Int, then: Stmt) -> None:
         trying.checks = trying.checks or not c.const
         return
     assert isinstance(s.expr, UnknownExpr)
-    _note(trying, Thrown(*_thrown(m, s.expr), snapshot(m), m.context.way))
+    thrown, goes_on = _thrown(m, s.expr), snapshot(m)
+    _unwind(m, trying)
+    _note(trying, Thrown(*thrown, snapshot(m), m.context.way))
+    restore(m, goes_on)
 
 
 def _is_throw(s: Stmt) -> bool:
@@ -118,7 +132,7 @@ def run_try(m: Machine, s: Try) -> None:
         run(m, tried)
         return
     begun = _Begun(m.must, m.may, m.context.way, m.frame.outcome, m.frame.end and replace(m.frame.end))
-    trying = Trying(len(m.context.undecided), len(m.frames) - 1)
+    trying = Trying(len(m.context.undecided), len(m.frames) - 1, len(m.frame.live))
     m.context.tries.append(trying)
     try:
         run(m, tried)
