@@ -8,9 +8,10 @@ The whole file is analysed again with each value that is tried.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from smemlint.evaluate.model import SharedArray
 from smemlint.fix.model import Kind, Refusal, Suggestion
 from smemlint.fix.proof.remapped import stays
 from smemlint.fix.search.choices import locate
@@ -51,7 +52,8 @@ def named_pitch(instances: Sequence[Instance], program: Program) -> Suggestion |
         [source], instances[0].analysis.launch, block=False, near=instances[0].pool.place.offset
     ).value
     known = definitions(source)
-    scopes = _scopes(source, program.analyses)
+    scopes = _scopes(source, ((a, array) for a in program.analyses for array in a.arrays.values()))
+    own = _scopes(source, ((i.analysis, array) for i in instances for array in (i.pool, i.array)))
     refused: Refusal | None = None
     constants: list[Constant] = []
     for one in candidates(source, scopes, known, value, instances[0].pool.place.offset):
@@ -59,7 +61,7 @@ def named_pitch(instances: Sequence[Instance], program: Program) -> Suggestion |
         if isinstance(constant, Refusal):
             if refused is None and _counts_rows(source, one.name, instances[0]):
                 refused = constant
-        else:
+        elif _serves(source, constant, own):
             constants.append(constant)
     if all(stays(i.analysis, i.pool.id) for i in instances):
         return refused
@@ -112,17 +114,27 @@ def _counts_rows(source: Source, name: str, instance: Instance) -> bool:
     return False
 
 
-def _scopes(source: Source, analyses: Sequence[KernelAnalysis]) -> Scopes:
-    """Where names of shared arrays and pointers into them stand, over all kernels of the file."""
+def _serves(source: Source, constant: Constant, own: Scopes) -> bool:
+    """Whether a constant is in a statement with the array, or a pointer into it: the pitch of other arrays
+    alone moves nothing of this one. own: the array's names; none where its declaration is not found."""
+    for offset in constant.uses if own.each else ():
+        index = source.index_at(offset)
+        first, last = source.statement(index)
+        if any(t.text in own.at(index) for t in source.code[first:last]):
+            return True
+    return not (own.each and constant.uses)
+
+
+def _scopes(source: Source, arrays: Iterable[tuple[KernelAnalysis, SharedArray]]) -> Scopes:
+    """Where names of shared arrays and pointers into them stand."""
     found: dict[tuple[str, int], tuple[int, int, frozenset[str]]] = {}
-    for analysis in analyses:
-        for array in analysis.arrays.values():
-            key = (array.name, array.place.offset)
-            if array.place.path != source.path or key in found:
-                continue
-            at = locate(Instance(analysis, array, ()), {source.path: source})
-            if isinstance(at, Declared):
-                found[key] = (*at.scope, derived(source, array.name, *at.scope))
+    for analysis, array in arrays:
+        key = (array.name, array.place.offset)
+        if array.place.path != source.path or key in found:
+            continue
+        at = locate(Instance(analysis, array, ()), {source.path: source})
+        if isinstance(at, Declared):
+            found[key] = (*at.scope, derived(source, array.name, *at.scope))
     return Scopes(tuple(found.values()))
 
 

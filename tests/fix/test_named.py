@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from smemlint.api import Job
 from smemlint.fix.edits.apply import apply
-from smemlint.fix.whole import Program
+from smemlint.fix.model import Refusal, TextEdit
+from smemlint.fix.whole import Program, Tried
 from smemlint.frontend import Known, load, parse
 from smemlint.running import pipeline
 from smemlint.running.schedule import FixWork
@@ -214,3 +216,30 @@ def test_a_constant_that_several_kernels_make_others_of_is_changed_for_all(tmp_p
     )
     fix = of_text(tmp_path, other)[0]["pool"]
     assert fix.code != "PAD = 1"
+
+
+def test_the_pitch_of_another_array_is_not_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """constexpr int SIDE = 32;
+__global__ void k(float *out, int n) {
+    extern __shared__ float a[];
+    __shared__ float b[32][SIDE];
+    int tx = threadIdx.x, ty = threadIdx.y;
+    a[tx * @PITCH@ + ty] = out[tx];
+    b[ty][tx] = out[tx + 1];
+    __syncthreads();
+    out[ty] = b[ty][tx] + a[tx * @PITCH@ + ty];
+}
+void start(float *o, int n) { k<<<4, dim3(32, 32), n>>>(o, n); }
+"""
+    tried: list[tuple[str, ...]] = []
+    real = Program.attempt
+
+    def noted(program: Program, edits: Sequence[TextEdit], texts: Sequence[str]) -> Tried | Refusal:
+        tried.append(tuple(texts))
+        return real(program, edits, texts)
+
+    monkeypatch.setattr(Program, "attempt", noted)
+    of_text(tmp_path, text.replace("@PITCH@", "32").encode())
+    assert not tried
+    of_text(tmp_path, text.replace("@PITCH@", "SIDE").encode())
+    assert tried[0] == ("SIDE = 33",)
