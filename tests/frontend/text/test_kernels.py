@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smemlint.frontend import load
-from smemlint.frontend.text.coverage import active_code
+from smemlint.frontend.text.coverage import DROPPED, active_code
 from smemlint.frontend.text.kernels import kernels_in
 from smemlint.source import source_from_bytes
 
@@ -42,6 +42,11 @@ def test_declarations_macros_and_comments_are_no_definitions() -> None:
 def test_a_kernel_in_the_tree_is_not_lost() -> None:
     text = "template <class T> __global__ void k(T *p) { __shared__ T s[32]; s[0] = *p; }\n"
     assert lost(text) == []
+
+
+def test_a_kernel_that_clang_takes_for_a_function_of_the_host_is_lost() -> None:
+    kernel = "__global__ void my_bounds k(float *p) { __shared__ float s[32]; s[0] = *p; }\n"
+    assert lost(kernel) == lost(f"template <int N> {kernel}") == [("k", DROPPED)]
 
 
 def test_a_kernel_that_no_configuration_brings_is_lost() -> None:
