@@ -261,6 +261,21 @@ def _without_low(a: Affine) -> Affine:
     return Affine(a.const - a.const % max(a.divides, 1), a.terms, a.divides, a.dropped)
 
 
+def cut_to(a: Affine, bits: int, *, signed: bool, whole: bool) -> Affine:
+    """An integer of so many bits that is made of a longer one: it is masked (`(unsigned char)(4 * t + i)`),
+    or of a signed one the low bits that are known are apart. whole: no bit is lost here."""
+    if not a.terms:
+        return a
+    (value, factor), *others = a.terms
+    low = a.const % max(a.divides, 1)
+    masked = not others and factor == 1 and value >> 5 & 31 == MASKED
+    if bits == 16 and whole and masked and low == a.const:
+        return a  # it stays in its register of 16 bits, and there are none of 8
+    if not signed:
+        return _masked(a, (1 << bits) - 1)
+    return atom("cast", _without_low(a), bits, divides=max(a.divides, 1), const=low)
+
+
 def _masked(a: Affine, mask: int, *, pairs: bool = True) -> Affine:
     """a & mask: what it clears at the low end is known too.
 

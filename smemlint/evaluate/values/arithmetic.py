@@ -9,6 +9,8 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 
+import numpy as np
+
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.bits import bit_and, bitwise, shift_left, shift_right
@@ -147,8 +149,8 @@ def convert(v: Int, t: Scalar, unknowns: Unknowns) -> Int:
     if v.form is None:
         return result
     if t.size < min(v.type.size, 4):
-        known = max(affine.whole(v.form), 1)
-        return formed(result, affine.atom("cast", v.form, t.name, divides=known))
+        whole = v.known and bool(np.all(np.equal(v.const, result.const)))
+        return formed(result, affine.cut_to(v.form, 8 * t.size, signed=t.kind == "int", whole=whole))
     return formed(result, v.form)
 
 

@@ -7,6 +7,7 @@ unsigned number and for `threadIdx.x % 32`; STS, STS, STS.64; of an int of which
 from __future__ import annotations
 
 import pytest
+from instructions import instructions
 
 from smemlint.evaluate import Trace, evaluate
 from smemlint.evaluate.model import Grade
@@ -120,3 +121,29 @@ __global__ void steps(char *o)
     found = evaluate(module, kernel, Launch((64, 1, 1))).traces
     requests = {t.site.line: len(t.offsets) for t in found if t.site.op == "load"}
     assert requests == {9: 4, 10: 2, 11: 4, 14: 2}
+
+
+SHORT = "unsigned short"
+
+
+@pytest.mark.parametrize(
+    ("body", "runs"),
+    [
+        (f"{SHORT} o = 4*t; for (int k = 0; k < 4; k++) x += s[o + k]", {"load 16": 1}),
+        (f"for (int k = 0; k < 4; k++) {{ {SHORT} o = 4*t; o += k; x += s[o]; }}", {"load 16": 1}),
+        (f"{SHORT} o = 4*t; x += s[o++]; x *= s[o++]; x += s[o++]; x *= s[o++]", {"load 16": 1}),
+        ("for (int k = 0; k < 4; k++) x += s[(short)(4*t + k)]", {"load 16": 1}),
+        ("for (int k = 0; k < 2; k++) x += s[(unsigned char)(2*t + k)]", {"load 8": 1}),
+    ],
+)
+def test_an_index_of_fewer_bits_joins_where_nvcc_sees_its_low_bits(body: str, runs: dict[str, int]) -> None:
+    """Truth: machine code of nvcc 13.0 (sm_90)."""
+    assert instructions(body, block=(32, 1, 1)) == runs
+
+
+@pytest.mark.parametrize("number", ["unsigned char", SHORT])
+def test_a_sum_that_is_cut_joins_in_part(number: str) -> None:
+    """A range: nvcc 13.0 (sm_90) has LDS for the first, LDS.128 for the others."""
+    index = f"({number})(4 * threadIdx.x + i)"
+    (trace,) = traces("int", "threadIdx.x", f"sum += s[{index}];")
+    assert (trace.joined, trace.grade) == (16, Grade.BOUND)
