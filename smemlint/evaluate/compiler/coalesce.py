@@ -39,6 +39,7 @@ PADDED_WORDS = "which words of the record are loaded together depends on what th
 IN_PLACE = (
     "whether neighbours are joined depends on whether the compiler loads an element before others are stored"
 )
+TOLD_ROUNDS = "whether neighbours are joined depends on what the compiler makes of the few rounds of a loop"
 LOOP_POINTER = (
     "whether neighbours are joined depends on where the compiler lets the pointer of the loop start"
 )
@@ -160,6 +161,9 @@ def _doubted(
         if led in late:
             yield led, SIMILAR_INDEX
     for s in m.journal.sites.values():
+        wide = (e for events in runs[id(s)].wide.values() for e in events)
+        if m.turns.told and any(e.turn in m.turns.told for e in wide):
+            yield id(s), TOLD_ROUNDS
         if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
             yield id(s), LOOP_POINTER
         if runs[id(s)].wide and facts.backwards(s, max(runs[id(s)].wide)):

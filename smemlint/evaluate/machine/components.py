@@ -231,6 +231,8 @@ class Turns:
     """First turns of straight lines that may begin at any iteration: what is left over runs before them."""
     uneven: set[int] = field(default_factory=set)
     """Turns in which lanes stand at different iterations: forms alone say how addresses move."""
+    told: set[int] = field(default_factory=set)
+    """Turns of loops whose rounds a loop around them tells, which stays one."""
     stays: int = 0
     """Loops so far that stay loops."""
 

@@ -275,6 +275,8 @@ class Exits:
     """The iteration that runs."""
     stays: bool = False
     """Whether it is known to stay a loop."""
+    told: bool = False
+    """Only loops around it that stay loops tell how often it goes round."""
     inner: dict[Hashable, list[int]] = field(default_factory=dict)
     """By loop within one iteration: how often it went round each time that it was met."""
 

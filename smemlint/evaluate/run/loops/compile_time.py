@@ -96,7 +96,10 @@ def compile_time_trips(m: Machine, s: Loop) -> int | None:
     trips = trips_by_formula(m, s)
     if trips is None and not m.host:
         trips = rounds(m, s) if all(is_compile_time(m, e) for e in other_ends(s)) else None
-    return trips if trips is None or m.host or _in_each_iteration(m, s, trips) else None
+    if trips is None or m.host or _in_each_iteration(m, s, trips):
+        return trips
+    m.context.loops[-1].told = True
+    return None
 
 
 def _in_each_iteration(m: Machine, s: Loop, trips: int) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import accumulate
 from math import prod
 from typing import TypeAlias
@@ -358,10 +359,14 @@ def _line_up(
     known = trip is not None
     trips = trip if trip is not None else len(visits.starts)
     lines = straight_lines(trips, *body, pragma, known=known, guards=guards, stays=stays)
+    early, _ = run_time_copies(*body, pragma)
+    if not known and m.context.loops[-1].told and early > 1:
+        # Of few rounds what the copies leave over may disappear as well, or stay a loop.
+        ends = lines.lines.count(1)
+        lines = replace(lines, lines=(*lines.lines[: len(lines.lines) - ends], *([ends] if ends else [])))
+        m.turns.told.update(visits.turns)
     if not known:
         line_up(m, lines.lines, visits.starts, visits.ended)
-    early, _ = run_time_copies(*body, pragma)
-    if not known:
         # Two copies leave one iteration over, which stands in no loop.
         lone = None if early == 2 else False
         take_turns(m, lines.lines, visits.turns, early, lone, adrift=rest_first(m, s))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from instructions import instructions
 
-from smemlint.evaluate import evaluate
+from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.source import source_from_bytes
@@ -171,7 +171,7 @@ def joined_in(loop: str, op: str = "load") -> list[int | None]:
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     (kernel,) = module.kernels()
     traces = evaluate(module, kernel, Launch((32, 1, 1))).traces
-    return [t.joined for t in traces if t.site.op == op and len(t.offsets)]
+    return [t.joined for t in traces if t.site.op == op and len(t.offsets) and t.grade is Grade.EXACT]
 
 
 @pytest.mark.parametrize("before", ["int k; ", "int k; for (k = 0; k < 7; k++) out[k] = 1; ", "int k = 7; "])
@@ -218,7 +218,8 @@ def test_a_loop_whose_counter_bounds_a_loop_within_it_stays(declared: str) -> No
     ],
 )
 def test_a_loop_around_a_triangle_stays_by_its_size(loop: str, last: int) -> None:
-    """The most rounds with which nvcc 13 makes the outer loop disappear."""
+    """The most rounds with which nvcc 13 makes the outer loop disappear. With more it makes copies of the
+    inner one (LDS.128), and of what these leave over in some kernels: a range."""
     joins = [any(w is not None for w in joined_in(loop.replace("N", str(n)))) for n in (last, last + 1)]
     assert joins == [True, False]
 
