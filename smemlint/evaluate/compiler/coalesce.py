@@ -228,7 +228,8 @@ def _between(m: Machine, log: Log, *, across: bool) -> NDArray[np.bool_]:
             root = roots[e.region]
             ends[root] = (ends.get(root, (at,))[0], at)
             if id(e.site) in joinable:
-                within[root, id(e.site.object)] += 1
+                fixed = isinstance(e.offset.const, int) and not e.offset.terms
+                within[root, 0 if fixed else id(e.site.object)] += 1  # neighbours may have two names
     inside = np.zeros(len(log.entries) + 1, dtype=np.int64)
     for first, last in (ends[root] for root in {root for (root, _), n in within.items() if n > 1}):
         inside[first] += 1

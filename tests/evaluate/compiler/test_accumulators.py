@@ -74,6 +74,16 @@ def test_a_loop_of_unknown_length_leaves_what_stays_the_same_outside(body: str) 
     assert found == BODIES[body]
 
 
+def test_two_variables_that_a_loop_reads_are_one_load_in_front_of_it() -> None:
+    """nvcc 13.0: LDS.64 of `mean` and `rate`."""
+    body = """__shared__ float mean, rate; if (t == 0) { mean = p[3]; rate = p[4]; } __syncthreads();
+        for (int d = t; d < n; d += 32) x += (p[d] - mean) * rate;"""
+    (module,) = load(source_from_bytes("k.cu", source(body).encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    found = [c.joined for c in score_all(trace) if c.site.place.line == 5 and c.wavefronts]
+    assert found == [8]
+
+
 def test_what_moves_out_of_a_loop_joins_in_front_of_it_and_behind_it() -> None:
     """nvcc 13.0: LDS.128 in front of each of the two parts of the loop, STS.128 behind."""
     body = "for (int d = 0; d < n; ++d) for (int j = 0; j < 4; ++j) s[16*t+j] += p[4*d+j];"
