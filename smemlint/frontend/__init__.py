@@ -185,8 +185,8 @@ def _lost(
     modules: Sequence[Module],
     unparsed: Sequence[Unparsed],
 ) -> tuple[Unparsed, ...]:
-    """The kernels of one file that reached no tree as such: behind a word that clang does not know, a template
-    is a function of the host."""
+    """The kernels of one file that reached no tree as such: behind a word that clang does not know, a
+    template is a function of the host."""
     functions = [f for m in modules for f in m.functions.values() if f.side != "host"]
     names = {f.place.offset for f in functions if f.place.path == path}
     return lost_kernels(_of_file(path, texts), names, [u for u in unparsed if u.place.path == path])
