@@ -47,6 +47,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.expr import uncast
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import element_type, is_reference, pointed_to, referred
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.patterns import pattern
@@ -91,8 +92,11 @@ class Calls:
         callee = e.callee
         if isinstance(callee, Name):
             alike = self._module.overloaded(callee.name)
+            if callee.id and callee.id not in self._module.functions:
+                passed = passed_functions(self._module, callee.id, len(e.arguments))
+                return bool(passed) and all(map(self._function, passed))
             if callee.id:
-                return callee.id in self._module.functions and all(map(self._function, {callee.id, *alike}))
+                return all(map(self._function, {callee.id, *alike}))
             return all(map(self._function, alike)) if alike else pure(callee.name)
         if isinstance(callee, Member) or (isinstance(callee, StaticMember) and self._is_read(callee.owner)):
             found = self._module.methods.get(callee.name, ())
@@ -128,7 +132,7 @@ class Calls:
             if isinstance(e.callee, Member):
                 yield e.callee.base
             found = self.methods(e)
-        elif not found and isinstance(e.callee, Name):
+        elif not found and isinstance(e.callee, Name) and not e.callee.id:
             if matrix(e.callee.name):
                 yield from e.arguments[:1]
             elif effect_of(e.callee.name) is Effect.OUTPUTS:
@@ -393,3 +397,25 @@ def named_functions(module: Module, e: Call) -> list[Function]:
         return []
     found = [module.functions.get(id) for id in sorted(module.meant(e.callee))]
     return [] if None in found else [f for f in found if f is not None]
+
+
+def passed_functions(module: Module, parameter: str, arguments: int) -> list[str]:
+    """The ids of the functions that a template parameter may stand for where it is called with so many
+    arguments: all that take as many, but host code's in a template of device code."""
+    side = _sides_of_values(module).get(parameter)
+    if side is None:
+        return []
+    return [
+        f.id
+        for f in module.functions.values()
+        if f.side != "kernel"
+        and (side not in ("kernel", "device") or f.side != "host")
+        and (f.record is None or f.static)
+        and len(f.parameters) == arguments
+    ]
+
+
+@by_identity
+def _sides_of_values(module: Module) -> Mapping[str, str]:
+    """By id of a template parameter that is a value: the side of the function it belongs to."""
+    return {p.id: f.side for f in module.functions.values() for p in f.template if p.kind == "value"}

@@ -162,15 +162,20 @@ def meet_ways(
 
 
 def either_value(
-    m: Machine, decision: Hashable, now: Value, options: Sequence[Value | None], name: Hashable
+    m: Machine,
+    decision: Hashable,
+    now: Value,
+    options: Sequence[Value | None],
+    name: Hashable,
+    anew: bool = False,
 ) -> Value:
     """A value as a compiler knows it that cannot tell it from the others. None: anything; name: tells apart
-    what one decision sets.
+    what one decision sets. anew: each round of a loop around decides.
 
     Around a short loop without a barrier the decision may be taken before it, with a copy of the loop for
     each way, in which the value is known.
     """
-    if _in_loop(m):
+    if _in_loop(m) and not anew:
         return now if all(_alike(now, way) for way in options) else _taken_for_known(now)
     if isinstance(now, Int):
         return one_of_forms(decision, now, [v if isinstance(v, Int) else None for v in options], name)

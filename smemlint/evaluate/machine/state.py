@@ -277,6 +277,8 @@ class Exits:
     """Whether it is known to stay a loop."""
     told: bool = False
     """Only loops around it that stay loops tell how often it goes round."""
+    renewed: frozenset[str] = frozenset()
+    """Variables that each round may give another value."""
     inner: dict[Hashable, list[int]] = field(default_factory=dict)
     """By loop within one iteration: how often it went round each time that it was met."""
 

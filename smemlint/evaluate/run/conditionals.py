@@ -47,7 +47,7 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL, LONG
 from smemlint.ir.uses import holds
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import names_in, walk
 
 MOST_TYPED = 24
 """Nodes of an operand that is evaluated for its type alone."""
@@ -149,7 +149,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         other = e.otherwise if c.const else e.then
         if evaluate is rvalue and isinstance(chosen, Int):
             chosen = _of_common_type(m, chosen, other)
-        return _chosen_by_launch(m, c, chosen, other, evaluate)
+        return _chosen_by_launch(m, c, e, chosen, evaluate)
     if evaluate is rvalue and _of_two_arrays(m, e):
         return _chosen_element(m, e, c)
     then = decode(m, c, stays=True)
@@ -253,19 +253,22 @@ def _chosen_element(m: Machine, e: Conditional, c: Int) -> Value:
 
 
 def _chosen_by_launch(
-    m: Machine, c: Int, chosen: Value, other: Expr, evaluate: Callable[[Machine, Expr], Value]
+    m: Machine, c: Int, e: Conditional, chosen: Value, evaluate: Callable[[Machine, Expr], Value]
 ) -> Value:
     """What a condition chose that only the launch decides: the compiler covers the other operand as well."""
     decision = decided_by_launch(m, c)
     if decision is None or not isinstance(chosen, Int | Pointer):
         return chosen
     v: Value | None = None
+    other = e.otherwise if c.const else e.then
     if _tells_type(other):
         guessed, assumed = list(m.unknowns.guessed), dict(m.journal.assumptions)
         size, m.code_size = m.code_size, replace(m.code_size)  # loops around count in the one they know
         v = unseen(m, other, evaluate)
         m.unknowns.guessed, m.journal.assumptions, m.code_size = guessed, assumed, size
-    return either_value(m, decision, chosen, [v], "?")
+    names = names_in(e.condition)
+    anew = any(exits.stays and not names.isdisjoint(exits.renewed) for exits in m.context.loops)
+    return either_value(m, decision, chosen, [v], "?", anew)
 
 
 def _of_common_type(m: Machine, chosen: Int, other: Expr) -> Int:

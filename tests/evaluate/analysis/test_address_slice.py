@@ -500,3 +500,48 @@ __global__ void k(float *out, int n) {
 }
 """
     assert skipped(text) == ["*(p + i) = 2 * out[i]", "*(n + (p - 1)) *= 2"]
+
+
+COMPARED = """
+typedef bool (*Order)(float, float);
+typedef void (*Change)(int &, int);
+__device__ bool less(float a, float b) { return a < b; }
+__device__ void twice(int &a, int b) { a = 2 * b; }
+template <Order order> __device__ void swap(float *a, float *b) {
+    if (order(*b, *a)) { float t = *a; *a = *b; *b = t; }
+}
+"""
+
+
+def test_a_function_that_is_a_template_argument_only_computes_as_all_that_it_may_be() -> None:
+    text = (
+        COMPARED
+        + """
+template <Order order> __global__ void k(float *out) {
+    __shared__ float t[64];
+    float f[2] = {out[0], out[1]};
+    swap<order>(&f[0], &f[1]);
+    t[threadIdx.x] = f[0];
+}
+"""
+    )
+    assert skipped(text) == ["swap<order>(&f[0], &f[1])"]
+    other = "__shared__ int n;\n__device__ bool counts(float a, float b) { return n > 0; }\n"
+    assert skipped(other + text) == []
+
+
+def test_what_a_function_that_is_a_template_argument_sets_is_not_passed_over() -> None:
+    found = ways(
+        COMPARED
+        + """
+template <Change change> __global__ void k(float *out) {
+    __shared__ float t[512];
+    int i = 1, j = 2;
+    change(i, threadIdx.x);
+    change(j, out[0]);
+    t[4 * i] = j;
+}
+int main() { k<twice><<<1, 64>>>(nullptr); }
+"""
+    )
+    assert found["t[4 * i]"] == (8, "exact")

@@ -112,6 +112,33 @@ def test_in_a_loop_the_decision_may_be_taken_before_it() -> None:
     assert (conflict.grade, conflict.ways_low, conflict.ways) == (Grade.BOUND, 8, 32)
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "int rows = b + 4 <= n ? 4 : n - b;",
+        "int rest = n - b; int rows = rest > 4 ? 4 : rest;",
+        "int rows = n - b; if (b + 4 <= n) rows = 4;",
+        "int rows = min(4, n - b);",
+    ],
+)
+def test_what_each_round_decides_is_known_in_none(rows: str) -> None:
+    """Both inner loops stay loops in nvcc's machine code: the second reads what the first stored."""
+    text = f"""__global__ void k(const float *in, float *out, int n) {{
+    __shared__ float s[4];
+    float x = 0;
+    for (int b = 0; b < n; b += 4) {{
+        {rows}
+        for (int r = 0; r < rows; r++) s[r] = in[b + r];
+        for (int r = 0; r < rows; r++) x += s[r];
+        __syncthreads();
+    }}
+    out[threadIdx.x] = x; }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((4, 1, 1), arguments={"n": 16}))
+    found = [(c.grade, c.wavefronts > 0) for c in score_all(traces)]
+    assert found == [(Grade.EXACT, True)] * 2
+
+
 @pytest.mark.parametrize("test", ["p", "p != nullptr", "!(!p)"])
 def test_a_launch_that_passes_no_address_takes_the_way_without(test: str) -> None:
     text = f"""__global__ void k(float *out, const float *p) {{

@@ -20,7 +20,12 @@ from smemlint.evaluate.library.atomics import same_for_all
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Event, Exits, Machine, Mask
 from smemlint.evaluate.memory.local_memory import here
-from smemlint.evaluate.run.loops.compile_time import compile_time_trips, counter_of, rest_first
+from smemlint.evaluate.run.loops.compile_time import (
+    compile_time_trips,
+    counter_of,
+    renewed_by,
+    rest_first,
+)
 from smemlint.evaluate.run.loops.exit_blocks import ExitBlock, Ways, exits_of
 from smemlint.evaluate.run.loops.generic import pragma_of, run_generic
 from smemlint.evaluate.run.loops.iterations import (
@@ -168,6 +173,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     counter = counter_of(s)
     stays = stays_around(m, s, trip, counter)
     exits.stays = trip is None or stays is True
+    exits.renewed = renewed_by(s)
     constants, counters = m.context.constants, m.context.counters
     if counter is not None:
         m.context.counters = counters | {counter}
