@@ -47,7 +47,7 @@ def _made(cls: Any, frozen: bool, slots: bool, eq: bool) -> Any:
 
     left = FEW
 
-    def first(self: Any, *arguments: Any, **named: Any) -> None:
+    def first(self: Any, /, *arguments: Any, **named: Any) -> None:
         nonlocal left
         left -= 1
         if left < 0 or not _is_filled(self, made, frozen, arguments, named):

@@ -129,3 +129,13 @@ def test_the_fields_of_a_base_come_first_and_lie_in_its_slots() -> None:
     assert Placed.__match_args__ == ("x", "y", "tags", "note", "z")
     assert not hasattr(placed, "__dict__")
     assert replace(placed, x=9) == Placed(9, z=5)
+
+
+def test_a_field_may_be_called_self_in_the_first_objects_too() -> None:
+    @record(frozen=True, slots=True)
+    class Bound:
+        self: int
+        by: int = 1
+
+    for _ in range(FEW + 2):
+        assert replace(Bound(3, 4), self=5) == Bound(self=5, by=4)
