@@ -10,6 +10,7 @@ V = TypeVar("V")
 MOST = 4096
 """Objects that are remembered; a large file with all that it includes has fewer functions."""
 _tables: list[dict[int, Any]] = []
+_others: list[Callable[[], None]] = []
 
 
 def by_identity(find: Callable[[K], V], most: int | None = None) -> Callable[[K], V]:
@@ -29,7 +30,14 @@ def by_identity(find: Callable[[K], V], most: int | None = None) -> Callable[[K]
     return found
 
 
+def forgotten_by(clear: Callable[[], None]) -> None:
+    """Have it called whenever a file is done."""
+    _others.append(clear)
+
+
 def forget() -> None:
     """Forget all objects: a file is done, and the next one has others."""
     for known in _tables:
         known.clear()
+    for clear in _others:
+        clear()

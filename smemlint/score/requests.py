@@ -19,6 +19,7 @@ from smemlint.banks import (
 )
 from smemlint.banks.request import unit_of
 from smemlint.banks.vector import alike, one_address, to_first_unit
+from smemlint.ir.memo import forgotten_by
 from smemlint.records import record
 
 Ints = NDArray[np.int64]
@@ -129,14 +130,18 @@ class _Kept:
             for numbers in (found.low, found.high, found.ideal):
                 numbers.setflags(write=False)
             if self.rows > self.MOST_ROWS:
-                self._costs.clear()
-                self.rows = 0
+                self.clear()
             self._costs[key] = found
             self.rows += len(offsets)
         return found
 
+    def clear(self) -> None:
+        self._costs.clear()
+        self.rows = 0
+
 
 _KEPT = _Kept()
+forgotten_by(_KEPT.clear)
 
 
 def _digest(lanes: Ints | Bools) -> bytes:

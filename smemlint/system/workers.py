@@ -18,6 +18,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from types import FrameType
 from typing import Any, Generic, Protocol, TypeVar, cast
 
@@ -43,8 +44,9 @@ SOON = 0.85
 PATIENCE = 2
 """Seconds that processes have for ending once they are told to."""
 PR_SET_PDEATHSIG = 1
-GROWTH = 125 * 2**20
-"""Bytes by which a worker has grown when another takes its place: what is freed is not all given back."""
+GROWTH = 80 * 2**20
+"""Bytes by which a worker is larger after a file when another takes its place: what is freed is not all given
+back, and the next file may be a large one."""
 
 
 @record(frozen=True, slots=True)
@@ -290,6 +292,9 @@ def _serve(
             result = Failure(f"internal error: {type(error).__name__}: {error}")
         _stop_clock()
         full = _held() - began > GROWTH
+        if full:
+            _give_back()
+            full = _held() - began > GROWTH
         try:
             connection.send(_Last(result) if full else result)
         except OSError:
@@ -299,11 +304,22 @@ def _serve(
 
 
 def _held() -> int:
-    """The bytes that this process has held at most, 0 where the system does not tell."""
+    """The bytes that this process holds, or held at most where the system does not tell; 0 where it tells
+    neither."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     if resource is None:
         return 0
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
+
+
+def _give_back() -> None:
+    """Have the C library give back what is free, where it can."""
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _end_with_parent() -> None:

@@ -18,6 +18,10 @@ from smemlint.system.workers import Failure, OutOfTimeError, run_isolated
 MEMORY = 4 * 2**30
 
 
+HELD: list[bytes] = []
+"""What a worker does not give back."""
+
+
 def work(item: str) -> str:
     if item == "crash":
         os.kill(os.getpid(), signal.SIGKILL)
@@ -38,8 +42,10 @@ def work(item: str) -> str:
     if item == "memory":
         raise MemoryError
     if item == "fill":
-        bytearray(200 * 2**20)
-    if item in ("fill", "who"):
+        HELD.append(b"x" * (200 * 2**20))
+    if item == "use and give back":
+        len(b"x" * (200 * 2**20))
+    if item in ("fill", "use and give back", "who"):
         return str(os.getpid())
     if item == "deep":
         return work(item)
@@ -99,9 +105,14 @@ def test_a_consumer_that_leaves_early_leaves_no_process_behind() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the system does not tell")
-def test_a_worker_that_has_held_much_gives_way_to_another() -> None:
+def test_a_worker_that_holds_much_after_an_item_gives_way_to_another() -> None:
     one, same, other = results("who", "fill", "who")
     assert one == same != other
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="the system does not tell")
+def test_a_worker_that_gave_back_what_it_used_stays() -> None:
+    assert len(set(results("who", "use and give back", "who"))) == 1
 
 
 def test_no_more_workers_are_started_than_there_are_items(monkeypatch: pytest.MonkeyPatch) -> None:
