@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import resource
 import statistics
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from collections.abc import Callable, Sequence
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,19 +63,43 @@ class Clock:
         return timed
 
 
-def start_up(repeat: int) -> float:
-    """`smemlint --help` over a Python that does nothing, fastest of `repeat` each."""
-    beside = Path(sys.executable).with_name("smemlint")
-    return fastest([str(beside), "--help"], repeat) / fastest([sys.executable, "-c", "pass"], repeat)
+CLEAN = """__global__ void scale(float* out, const float* in) {
+  __shared__ float tile[256];
+  int t = threadIdx.x;
+  tile[t] = in[blockIdx.x * 256 + t];
+  __syncthreads();
+  out[blockIdx.x * 256 + t] = 2.0f * tile[255 - t];
+}
+void run(float* a, float* b) { scale<<<8, 256>>>(a, b); }
+"""
 
 
-def fastest(call: Sequence[str], repeat: int) -> float:
-    times = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        subprocess.run(call, check=True, capture_output=True)
-        times.append(time.perf_counter() - start)
-    return min(times)
+def start_up(repeat: int) -> dict[str, float]:
+    """Computing seconds of whole processes, fastest of `repeat` each, taken in turn."""
+    beside = str(Path(sys.executable).with_name("smemlint"))
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "clean.cu"
+        path.write_text(CLEAN)
+        calls = {
+            "Python that does nothing": [sys.executable, "-c", "pass"],
+            "Python and numpy": [sys.executable, "-c", "import numpy"],
+            "smemlint --help": [beside, "--help"],
+            "a clean kernel, --no-cache": [beside, "check", "--no-cache", str(path)],
+            "the same from the cache": [beside, "check", str(path)],
+        }
+        times: dict[str, list[float]] = {name: [] for name in calls}
+        for _ in range(repeat + 1):  # the first ones write what is kept
+            for name, call in calls.items():
+                times[name].append(computing(call))
+    return {name: min(each[1:]) for name, each in times.items()}
+
+
+def computing(call: Sequence[str]) -> float:
+    """What a process and its children take of the processor."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(call, check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,16 +135,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     everything = sum(clock.spent.values())
     shares = {name: spent / everything for name, spent in clock.spent.items()}
-    ratio = start_up(max(options.repeat, 5))
+    started = start_up(max(options.repeat, 9))
+    numpy = started["Python and numpy"]
     print(
         f"{len(files)} files: median {1000 * statistics.median(times.values()):.1f} ms, "
         f"longest {1000 * max(times.values()):.1f} ms ({max(times, key=lambda f: times[f])})"
     )
     for name, share in sorted(shares.items(), key=lambda item: -item[1]):
         print(f"  {name:<20} {100 * share:5.1f} %")
-    print(f"start-up: --help takes {ratio:.1f} times as long as a Python that does nothing")
+    print("start-up, computing time, and as a multiple of Python with numpy:")
+    for name, taken in started.items():
+        print(f"  {name:<28} {1000 * taken:4.0f} ms {taken / numpy:5.2f}")
     if options.json:
-        options.json.write_text(json.dumps({"shares": shares, "seconds": times, "start_up": ratio}, indent=1))
+        options.json.write_text(
+            json.dumps({"shares": shares, "seconds": times, "start_up": started}, indent=1)
+        )
     return 0
 
 

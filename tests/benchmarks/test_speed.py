@@ -34,8 +34,8 @@ def test_the_report_names_every_stage(
 ) -> None:
     for _, module, function in speed.STAGES:
         monkeypatch.setattr(f"{module}.{function}", getattr(import_module(module), function))
-    monkeypatch.setattr(speed, "start_up", lambda repeat: 3.0)
+    monkeypatch.setattr(speed, "start_up", lambda repeat: {"Python and numpy": 0.1, "clean": 0.3})
     assert speed.main([str(speed.ROOT / "fixtures" / "transpose.cu"), "--repeat", "1"]) == 0
     out = capsys.readouterr().out
     assert all(stage in out for stage in ("parse", "lower", "evaluate", "score", "render"))
-    assert "3.0 times" in out
+    assert "clean                         300 ms  3.00" in out
