@@ -18,6 +18,7 @@ from smemlint.launch.host import started_kernels
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.source.leading import names_as_value
 from smemlint.launch.source.starters import called_by, launching_functions, said
+from smemlint.launch.telling import may_tell
 from smemlint.launch.ways import instance
 from smemlint.records import record
 
@@ -73,11 +74,16 @@ def program_of(
         return Program(started)
     others: tuple[Module, ...] = ()
     linked: tuple[Started, ...] = ()
-    ended = True
+    ended, tells = True, False
     open_ = kernels - {s.kernel.id for s in started if s.shaped}
     far = _open_names(module, open_, started) if open_ else frozenset()
     for found, last in _linked_files(module, wanted, users, read, far):
         others = found
+        tells = tells or _may_tell(module, others, kernels, started)
+        if not tells:  # what the run would show is known
+            if _shaped(started, kernels):
+                break
+            continue
         if last:  # what a first look may take would be spent again
             ended = False
             break
@@ -98,6 +104,19 @@ def program_of(
     unseen = {s.kernel.id for s in started} - {s.kernel.id for s in linked}
     rest += tuple(s for s in started if s.kernel.id in unseen and not s.template)
     return Program((*linked, *rest), others, frozenset(s.kernel.id for s in started))
+
+
+def _may_tell(
+    module: Module, others: tuple[Module, ...], kernels: frozenset[str], started: Sequence[Started]
+) -> bool:
+    """Whether a run with other files may tell more than one without them. started: what that one told."""
+    alone = Program((), others, frozenset(s.kernel.id for s in started))
+    if any(alone.stand_in(module.functions[k], module) is not None for k in kernels):
+        return True  # they are looked at there
+    try:
+        return may_tell(module, link(module, others), kernels, started)
+    except RecursionError:
+        return True
 
 
 def _shaped(started: Iterable[Started], kernels: frozenset[str]) -> bool:
