@@ -12,7 +12,7 @@ from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int
 from smemlint.ir import Binary, Cast, Expr, Literal, Loop, Name, Unary
 from smemlint.ir.memo import by_identity
-from smemlint.ir.uses import HANDED, variables_set
+from smemlint.ir.uses import HANDED, holds, variables_set
 from smemlint.ir.walk import names_in, walk
 
 Ints = NDArray[np.int64]
@@ -81,9 +81,8 @@ def stepped(op: str, value: int, by: int) -> int:
 def is_plain(e: Expr) -> bool:
     """Whether an expression only reads variables."""
     kinds = (Name, Literal, Binary, Cast, Unary)
-    return all(isinstance(n, kinds) or not isinstance(n, Expr) for n in walk(e)) and not variables_set(
-        walk(e), HANDED
-    )
+    plain = all(isinstance(n, kinds) or not isinstance(n, Expr) for n in walk(e))
+    return plain and not holds(e, (), HANDED)
 
 
 @by_identity

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import gcd
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,15 @@ def test_requests_are_counted_as_the_loop_runs(tmp_path: Path, head: str, trips:
     # A store that the next iteration overwrites is none, so one of thousands may be missing.
     assert load.requests == pytest.approx(2 * trips, rel=1e-3)
     assert load.wavefronts == load.ideal == load.requests
+
+
+def test_a_condition_that_counts_through_a_pointer_is_asked_once_a_round(tmp_path: Path) -> None:
+    body = "int left = 5; int *at = &left; while ((*at)-- > 0) t[32 * *at + threadIdx.x * (*at + 1)] = 1;"
+    (access,) = accesses(tmp_path, body)
+    (load,) = access.spread.loads
+    strides = range(1, 6)  # of the 64 threads, two warps
+    assert load.requests == 2 * len(strides)
+    assert load.wavefronts == sum(2 * gcd(stride, 32) for stride in strides)
 
 
 def test_loops_in_each_other_multiply(tmp_path: Path) -> None:
