@@ -8,7 +8,7 @@ and a form (`for`, `while`, `do`, `goto`, a step in the condition).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from oracle.cxx_programs import CXX_HEAD, KERNEL
 from oracle.drawing import Draw, Program
@@ -87,7 +87,9 @@ class Range:
 
 @dataclass(slots=True)
 class LoopWriter(LibraryWriter):
-    """Draws these loops besides what libraries do."""
+    """Draws these loops besides what libraries do. sizes: counters that begin with a size that is not told."""
+
+    sizes: set[str] = field(default_factory=set)
 
     def statement(self, depth: int, returns: bool = True) -> None:
         if depth == 0 or not self.chance(55):
@@ -114,7 +116,8 @@ class LoopWriter(LibraryWriter):
             self.line(f"Turn {made}{{lane, {{{start}, 3}}}};")
             return Counter(f"{made}.now.at")
         if kind == 6:
-            at = self.choose("0", "1", "warp & 1")
+            # As in `begin`: a bound that nobody knows leaves no lane's own number out.
+            at = self.choose("0", "1", "1" if self.unknown else "warp & 1")
             self.line(f"int {made}[2] = {{7, 9}};")
             self.line(f"{made}[{at}] = {start};")
             return Counter(f"{made}[{at}]")
@@ -161,7 +164,10 @@ class LoopWriter(LibraryWriter):
 
     def down(self, c: Counter) -> Range:
         text = c.text
-        start = f"({self.bound()}) + {self.choose('0', '1')}"
+        bound = self.bound()
+        start = f"({bound}) + {self.choose('0', '1')}"
+        if self.unknown and bound == "n":
+            self.sizes.add(c.text)
         if not c.wide:
             return Range(start, f"{text} > 0", self.choose(f"{text}--", f"--{text}", f"{text} -= 1"))
         tests = (f"{text} > 0", f"{text} >= 0", f"{text} >= 1")
@@ -244,7 +250,7 @@ class LoopWriter(LibraryWriter):
         return self.choose(
             self.condition(),
             f"{read} == {self.number(1, 5)}",
-            f"{read} > {self.lanes()}",
+            f"{read} > {self.lanes() if read not in self.sizes else self.number(0, 3)}",
             f"({read} ^ lane) & 1",
             f"lane > 12 && {read} >= 2",
         )

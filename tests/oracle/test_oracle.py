@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from oracle import Request, UndefinedError, run
 from oracle.c_text import load
 from oracle.checks import CHECKS, known_launch, without_any_lane
 from oracle.compare import evaluate_as_written
-from oracle.drawing import Program
+from oracle.drawing import Dice, Program
+from oracle.loop_programs import Counter, LoopWriter
 from smemlint.ir import Launch
 
 
@@ -230,3 +233,27 @@ def test_an_operator_outside_of_classes_runs_where_a_template_leaves_it_open() -
     found = run(module, module.kernels()[0], known_launch(program), arguments={"n": 1})
     assert [(r.width, offsets(r)[:2]) for r in found] == [(4, [32, 32]), (4, [4, 12])]
     assert not check.run(program).wrong
+
+
+def test_what_counts_by_a_size_that_is_not_told_is_not_held_against_lanes() -> None:
+    """There a comparison goes as for a large size, on purpose: a small one runs something else."""
+    writer = LoopWriter(Dice("sizes"), unknown=True)
+    writer.statements()
+    writer.sizes.clear()
+    for turn in range(80):
+        starts = writer.down(Counter(f"u{turn}")).start.startswith("(n) + ")
+        assert (f"u{turn}" in writer.sizes) == starts
+    assert 0 < len(writer.sizes) < 80
+    by_lanes = re.compile(r"^(\w+) > .*(?:lane|warp|threadIdx)")
+    writer.numbers = ["warp"]
+    asked = [writer.leaving(name) for _ in range(80) for name in ("other", min(writer.sizes))]
+    assert {found[1] for found in map(by_lanes.match, asked) if found} == {"other"}
+
+
+def test_a_counter_that_an_unknown_bound_ends_is_the_same_element_in_all_lanes() -> None:
+    known, unknown = (LoopWriter(Dice("elements"), unknown=unknown) for unknown in (False, True))
+    for writer in (known, unknown):
+        writer.statements()
+    counters = [[writer.counter("1").text for _ in range(80)] for writer in (known, unknown)]
+    assert [any("[warp & 1]" in text for text in texts) for texts in counters] == [True, False]
+    assert any(text.endswith("[1]") for text in counters[1])
