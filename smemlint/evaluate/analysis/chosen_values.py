@@ -120,10 +120,10 @@ def _arms(s: Switch) -> list[tuple[list[Expr | None], Block]] | None:
         labels.append(case.value)
         if isinstance(case.value, UnknownExpr):
             return None
-        if not case.body:
-            continue
         whole = case.body[0] if len(case.body) == 1 else None
         body = whole.body if isinstance(whole, Block) else case.body
+        if not body:
+            continue
         ends = isinstance(body[-1], Break)
         if not ends and case is not s.cases[-1]:
             return None

@@ -111,6 +111,14 @@ def test_lanes_of_all_cases_load_at_once() -> None:
     assert (one.grade, one.wavefronts) == (Grade.EXACT, passes(words))
 
 
+@pytest.mark.parametrize("empty", ["case 2: {}", "case 2:", "case 2: {} case 3: {}"])
+def test_a_case_of_nothing_falls_into_the_next(empty: str) -> None:
+    (one,) = told(f"switch (t & 3) {{ {empty} case 1: {{ v = s[4 * t]; break; }} default: {{ v = s[t]; }} }}")
+    falls = {1, 2, 3} if "3" in empty else {1, 2}
+    words = [4 * t if t & 3 in falls else t for t in range(32)]
+    assert (one.grade, one.wavefronts) == (Grade.EXACT, passes(words))
+
+
 @pytest.mark.parametrize(
     ("then", "otherwise"),
     [
