@@ -16,7 +16,7 @@ from smemlint.evaluate.language.accesses import store
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.functions import Arguments, called, known_lanes, lanes_value, named, number
-from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values import arithmetic as ar
@@ -30,6 +30,7 @@ from smemlint.evaluate.values.number import (
     collapse,
     formed,
     is_uniform,
+    multiply,
 )
 from smemlint.ir import Call, Place
 from smemlint.ir.types import INT, UINT
@@ -126,9 +127,9 @@ def vote(m: Machine, name: str, predicate: Value, segments: Ints | None = None) 
     holds = ar.truth_of(truth(m, predicate), m.unknowns)
     known = known_lanes(m, holds)
     if known is None or not _certain(m):
-        if one and holds.uniform and _certain(m):
-            return holds
-        return m.unknowns.value(UINT, "vote", low=0, high=1 if one else ALL)
+        if holds.uniform and _certain(m) and (one or segments is not None):
+            return holds if one else multiply(holds, _ballot(m, m.may, segments), UINT)
+        return m.unknowns.value(UINT, "vote", low=0, high=1 if one else ALL, **_parted(segments))
     segment = m.threads.linear // 32 if segments is None else segments
     yes = (known != 0) & m.may
     if someone:
@@ -136,9 +137,16 @@ def vote(m: Machine, name: str, predicate: Value, segments: Ints | None = None) 
     elif everyone:
         result = _per(segment, (yes | ~m.may).astype(np.int64), np.minimum, 1)
     else:
-        first = _per(segment, m.threads.linear % 32, np.minimum, 32) if segments is not None else 0
-        result = _per(segment, np.where(yes, np.int64(1) << (m.threads.linear % 32 - first), 0), np.add, 0)
-    return lanes_value(m, result, Int(0, INT if one else UINT))
+        return _ballot(m, yes, segments)
+    return lanes_value(m, result, Int(0, INT))
+
+
+def _ballot(m: Machine, yes: Mask, segments: Ints | None) -> Int:
+    """The lanes of a warp, or of each of these groups, that say yes, as bits."""
+    segment, lane = m.threads.linear // 32 if segments is None else segments, m.threads.linear % 32
+    first = 0 if segments is None else _per(segment, lane, np.minimum, 32)
+    bits = np.where(yes, np.int64(1) << (lane - first), 0)
+    return lanes_value(m, _per(segment, bits, np.add, 0), Int(0, UINT))
 
 
 @named("__syncthreads_count", "__syncthreads_or", "__syncthreads_and")
@@ -157,6 +165,16 @@ def _block_vote(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> V
 def _certain(m: Machine) -> bool:
     """Whether it is known which lanes run."""
     return m.must is m.may or bool((m.must == m.may).all())
+
+
+def _parted(segments: Ints | None, place: Place | None = None) -> dict[str, object]:
+    """What is known of a number that the lanes of each group share: lanes of one warp that are in several
+    groups may hold several numbers."""
+    starts = np.arange(0 if segments is None else len(segments)) // 32 * 32
+    if segments is None or (segments == segments[starts]).all():
+        return {}
+    reason = Unresolved("data-dependent", "groups of lanes of one warp agree on it each by itself", place)
+    return {"varying": True, "reason": reason}
 
 
 def _per(segment: Ints, lanes: Ints, f: np.ufunc, start: int) -> Ints:
@@ -219,7 +237,8 @@ def reduced(m: Machine, how: str, v: Value, segments: Ints | None, place: Place 
         "reduced value",
         low=low if keeps or (low is not None and low >= 0) else None,
         high=high if keeps else None,
-        reason=Unresolved("data-dependent", "comes from all lanes of a warp", place),
+        **{"reason": Unresolved("data-dependent", "comes from all lanes of a warp", place)}
+        | _parted(segments, place),
     )
 
 

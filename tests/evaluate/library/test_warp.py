@@ -85,3 +85,31 @@ def test_barriers_and_library_storage_are_named() -> None:
     body = "out[0] = cub::BlockReduce<int, 64>(temp).Sum(n);"
     assert notes(body, shared=shared) == ["library-storage"]
     assert told(body, shared=shared) == []
+
+
+@pytest.mark.parametrize(
+    ("size", "index", "alike"),
+    [
+        (8, "__popc(g.ballot(threadIdx.x < 3 || n & 2))", False),
+        (8, "(int)g.any(threadIdx.x < 3 || n & 2)", False),
+        (8, "cg::reduce(g, (int)out[threadIdx.x] & 31, cg::plus<int>())", False),
+        (8, "cg::reduce(g, (int)out[threadIdx.x] & 31, cg::greater<int>())", False),
+        (8, "__popc(g.ballot(n & 2))", True),
+        (8, "(int)g.any(n & 2)", True),
+        (32, "__popc(g.ballot(threadIdx.x < 3 || n & 2))", True),
+        (32, "cg::reduce(g, (int)out[threadIdx.x] & 31, cg::plus<int>())", True),
+    ],
+)
+def test_what_parts_of_a_warp_agree_on_may_differ_from_part_to_part(
+    size: int, index: str, alike: bool
+) -> None:
+    group = f"{BLOCK} auto g = cg::tiled_partition<{size}>(block);"
+    (conflict,) = scored(f"{group} s[33 * ({index})] = 1;")
+    assert (conflict.grade is Grade.EXACT) == alike
+
+
+def test_a_vote_on_a_uniform_number_counts_the_lanes_of_an_incomplete_part() -> None:
+    """All of 12 threads say yes, or none does: 8 of the first part and 4 of the second, or 0."""
+    group = f"{BLOCK} auto g = cg::tiled_partition<8>(block);"
+    (conflict,) = scored(f"{group} s[g.ballot(n & 2)] = 1;", block=(12, 1, 1))
+    assert conflict.trace.offsets[:, :12].tolist() == [[4 * 255] * 8 + [4 * 15] * 4, [0] * 12]
