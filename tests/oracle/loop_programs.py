@@ -87,7 +87,7 @@ class Range:
 
 @dataclass(slots=True)
 class LoopWriter(LibraryWriter):
-    """Draws these loops besides what libraries do. sizes: counters that begin with a size that is not told."""
+    """Draws these loops besides what libraries do. sizes: counters that begin with an unknown size."""
 
     sizes: set[str] = field(default_factory=set)
 
