@@ -42,5 +42,6 @@ def test_what_runs_loops_is_read_for_a_file_with_a_loop(tmp_path: Path, code: st
     )
     names = ("smemlint.evaluate.run.loops.loop", "smemlint.fix.suggest", "fractions")
     call = [sys.executable, "-c", asked, str(path), *names]
-    run = subprocess.run(call, capture_output=True, text=True, check=True)
+    # Not where the sources lie: there the package is without its rules.
+    run = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stdout.split() == [str(read), "False", "False"]
