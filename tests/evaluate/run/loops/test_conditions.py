@@ -32,3 +32,23 @@ def test_a_condition_that_steps_in_a_function_steps_once_for_each_round(
     trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)), as_written=True)
     (only,) = trace.traces
     assert only.offsets[:, 0].tolist() == [4 * 32, 4 * 64]
+
+
+@pytest.mark.parametrize(
+    ("condition", "seen"),
+    [
+        ("(*i)-- > 0", [2, 1, 0]),
+        ("--(*i) > 0", [2, 1]),
+        ("(*i)++ < 6", [4, 5, 6]),
+        ("held.x-- > 0", [2, 1, 0]),
+    ],
+)
+@pytest.mark.parametrize("as_written", [True, False])
+def test_a_condition_that_steps_what_a_pointer_leads_to_steps_once_for_each_round(
+    condition: str, seen: list[int], as_written: bool
+) -> None:
+    body = f"int2 held{{3, 0}}; int *i = &held.x; while ({condition}) s[*i * 32 + threadIdx.x] = 1;"
+    text = f"__global__ void k() {{ __shared__ int s[4096]; {body} }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)), as_written=as_written)
+    assert [o for t in trace.traces for o in t.offsets[:, 0].tolist()] == [4 * 32 * i for i in seen]
