@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from smemlint.api import analyse_file
+from smemlint.launch import linking
+from smemlint.launch.model import Started
 from smemlint.running.jobs import Job, Options
 
 SCAN = """
@@ -308,6 +312,40 @@ def test_what_the_program_told_of_a_header_is_used_where_no_steps_are_left_for_i
     folder = write(tmp_path, copy_dot_cuh=text, one_dot_cu=one)
     monkeypatch.setattr("smemlint.running.instances.program_around", lambda *_: ())
     found = analyse_file(Job(str(folder / "copy.cuh"), Options(suggest=False))).kernels
+    assert [(k.template_arguments, k.launch.block, k.launch.assumed) for k in found] == [
+        ((("T", "double"),), (96, 1, 1), False)
+    ]
+
+
+@pytest.mark.parametrize("lost", ["block", "template"])
+def test_what_a_file_says_of_its_launches_stays_where_the_steps_for_all_files_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
+) -> None:
+    text = """
+    template <class T> __global__ void copy(T *p, int n) {
+        __shared__ T s[256];
+        s[threadIdx.x * n] = p[0];
+        p[0] = s[n];
+    }
+    template <class T> void start(T *p, int n) { copy<T><<<1, 96>>>(p, n); }
+    template void start<double>(double *, int);
+    """
+    main = "template <class T> void start(T *, int);\nint main() { double *p = 0; start(p, 2); }\n"
+    folder = write(tmp_path, copy_dot_cu=text, main_dot_cu=main)
+    real = linking.started_kernels
+    runs: list[int] = []
+
+    def ending(*arguments: Any, **named: Any) -> tuple[Started, ...]:
+        found = real(*arguments, **named)
+        runs.append(len(found))
+        if len(runs) == 1:
+            return found
+        left = {"block": (None, None, None)} if lost == "block" else {"template": {}}
+        return tuple(replace(s, likely=(), **left) for s in found)
+
+    monkeypatch.setattr(linking, "started_kernels", ending)
+    found = analyse_file(Job(str(folder / "copy.cu"), Options(suggest=False))).kernels
+    assert len(runs) > 1
     assert [(k.template_arguments, k.launch.block, k.launch.assumed) for k in found] == [
         ((("T", "double"),), (96, 1, 1), False)
     ]
