@@ -151,7 +151,7 @@ def started_kernels(
         templates = [f for f in launching.values() if f.template]
         found += left_over(module, templates, _written_instances(module, templates, called=True), found)
     full = [s for s in found if s.shaped]
-    return tuple(s for s in found if s.shaped or s.guessed or key(s) in real or not told_by(s, full))
+    return tuple(s for s in found if s.shaped or s.guessed or key(s) in real or not _told_by(s, full))
 
 
 def _starters(
@@ -179,7 +179,7 @@ def _starters(
     return [s for s in found if s.shaped]
 
 
-def told_by(s: Started, full: Iterable[Started]) -> bool:
+def _told_by(s: Started, full: Iterable[Started]) -> bool:
     """Whether another run shows the shape of a launch, of this instance or of one that it leaves open."""
     same = [f for f in full if site(f) == site(s)]
     return any(all(f.template.get(k) == v for k, v in s.template.items()) for f in same)

@@ -14,7 +14,7 @@ from smemlint.evaluate.analysis.facts import code_of
 from smemlint.ir import Function, Module, Name, Record, Scalar
 from smemlint.ir.module import overloads_of
 from smemlint.ir.walk import nodes_of
-from smemlint.launch.host import started_kernels, told_by
+from smemlint.launch.host import started_kernels
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.source.leading import names_as_value
 from smemlint.launch.source.starters import called_by, launching_functions, said
@@ -98,14 +98,9 @@ def program_of(
         return Program(started)
     if not ended and theirs.steps > 0:
         linked = started_kernels(link(module, others), kernels=kernels, allowance=theirs) or linked
-    # Where runs of all files leave open what the file itself tells in full, since steps ended, it says more.
-    complete = [s for s in started if s.shaped and not _leaves_open(s)]
-    full = {instance(s) for s in complete}
-    linked = tuple(
-        s
-        for s in linked
-        if not (_leaves_open(s) and told_by(s, complete)) and (s.shaped or instance(s) not in full)
-    )
+    # Where runs of all files end without a shape that the file itself tells, the file says more.
+    shaped = {instance(s) for s in started if s.shaped}
+    linked = tuple(s for s in linked if s.shaped or instance(s) not in shaped)
     # What no caller that was read asks for is started by others, which were not.
     known = {instance(s) for s in linked}
     rest = tuple(s for s in started if instance(s) not in known and s.template)
@@ -295,13 +290,11 @@ def _full(s: Started, relevant: Container[str]) -> bool:
         if p.id in relevant and isinstance(p.type, Scalar) and p.type.kind in ("int", "uint")
     ]
     return (
-        s.shaped and s.dynamic is not None and all(n in s.arguments for n in numbers) and not _leaves_open(s)
+        s.shaped
+        and s.dynamic is not None
+        and all(n in s.arguments for n in numbers)
+        and all(p.name in s.template or p.pack or p.default is not None for p in s.kernel.template)
     )
-
-
-def _leaves_open(s: Started) -> bool:
-    """Whether a launch does not say all template arguments of its kernel."""
-    return any(p.name not in s.template and not p.pack and p.default is None for p in s.kernel.template)
 
 
 def _open_wrappers(module: Module, kernels: set[str] | None, among: Container[str] | None = None) -> set[str]:

@@ -317,9 +317,8 @@ def test_what_the_program_told_of_a_header_is_used_where_no_steps_are_left_for_i
     ]
 
 
-@pytest.mark.parametrize("lost", ["block", "template"])
 def test_what_a_file_says_of_its_launches_stays_where_the_steps_for_all_files_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = """
     template <class T> __global__ void copy(T *p, int n) {
@@ -340,8 +339,7 @@ def test_what_a_file_says_of_its_launches_stays_where_the_steps_for_all_files_en
         runs.append(len(found))
         if len(runs) == 1:
             return found
-        left = {"block": (None, None, None)} if lost == "block" else {"template": {}}
-        return tuple(replace(s, likely=(), **left) for s in found)
+        return tuple(replace(s, likely=(), block=(None, None, None)) for s in found)
 
     monkeypatch.setattr(linking, "started_kernels", ending)
     found = analyse_file(Job(str(folder / "copy.cu"), Options(suggest=False))).kernels
