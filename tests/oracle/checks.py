@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from oracle.c_text import load as load_c
-from oracle.compare import Comparison, compare, evaluate_as_written, outside, uncovered
+from oracle.compare import Comparison, compare, evaluate_as_written, internal_errors, outside, uncovered
 from oracle.cxx_programs import cxx_program
 from oracle.drawing import Draw, Program
 from oracle.everyday_programs import everyday_program
@@ -64,6 +64,8 @@ class Check:
         told = launch if self.told else Launch(program.block, template=launch.template)
         answer = evaluate if self.joined else evaluate_as_written
         result = answer(own, own.kernels()[0], told)
+        if errors := internal_errors(result):
+            return Comparison(wrong=errors)  # whatever else is wrong comes of them
         outcome = self.verify(requests, result)
         if outcome.wrong and self.verify is _outside:
             outcome = self.verify(without_any_lane(module, launch, program, requests, result), result)

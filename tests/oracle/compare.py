@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from oracle.run import Request
 from smemlint.banks import BANK_CYCLE, wavefronts
 from smemlint.evaluate import Grade, KernelTrace, Trace, evaluate
+from smemlint.evaluate.machine.faults import INTERNAL
 from smemlint.ir import Function, Launch, Module
 
 Key = tuple[int, str, int, str]
@@ -136,6 +137,13 @@ def _show(patterns: Counter[Pattern]) -> str:
 def evaluate_as_written(module: Module, kernel: Function, launch: Launch) -> KernelTrace:
     """The evaluator's answer before anything of what the compiler does."""
     return evaluate(module, kernel, launch, as_written=True)
+
+
+def internal_errors(result: KernelTrace) -> list[str]:
+    """Faults of the evaluator's own, which it tells of and goes on."""
+    reasons = [*result.notes, *(t.reason for t in result.traces if t.reason is not None)]
+    found = {(r.text, r.at.line if r.at else None) for r in reasons if r.code == INTERNAL}
+    return [f"internal error in line {line}: {text}" for text, line in sorted(found, key=str)]
 
 
 def outside(requests: list[Request], result: KernelTrace) -> list[str]:

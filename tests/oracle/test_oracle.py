@@ -12,7 +12,8 @@ from oracle.checks import CHECKS, known_launch, without_any_lane
 from oracle.compare import evaluate_as_written
 from oracle.drawing import Dice, Program
 from oracle.loop_programs import Counter, LoopWriter
-from smemlint.ir import Launch
+from smemlint.evaluate.machine import dispatch
+from smemlint.ir import Binary, Launch
 
 
 def requests(
@@ -257,3 +258,19 @@ def test_a_counter_that_an_unknown_bound_ends_is_the_same_element_in_all_lanes()
     counters = [[writer.counter("1").text for _ in range(80)] for writer in (known, unknown)]
     assert [any("[warp & 1]" in text for text in texts) for texts in counters] == [True, False]
     assert any(text.endswith("[1]") for text in counters[1])
+
+
+@pytest.mark.parametrize("name", ["real", "real-data", "real-joined"])
+def test_a_fault_of_the_evaluator_s_own_is_told_by_its_name(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(m: object, e: object) -> None:
+        raise OverflowError("too large")
+
+    monkeypatch.setitem(dispatch._VALUES, Binary, fail)
+    text = """template <int BM, typename T> __global__ void k(float *out, int n) {
+        __shared__ float t[64];
+        t[threadIdx.x * 2 + 1] = 0;
+    }"""
+    wrong = CHECKS[name].run(Program(text, (32, 1, 1), n=1, bm=8, type="float")).wrong
+    assert wrong == ["internal error in line 3: OverflowError: too large"]
