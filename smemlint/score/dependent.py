@@ -20,7 +20,7 @@ from smemlint.banks import (
 )
 from smemlint.banks.request import LANE_OPERATIONS, check, group_of, lanes_of, passes_of, unit_of
 from smemlint.evaluate.model import DataTerm
-from smemlint.score.requests import Access, Costs, shifts
+from smemlint.score.requests import Access, Costs, costs, faults, shifts
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -49,8 +49,12 @@ def dependent(
     offsets[:, lanes_of(access.op, access.matrices) :] = -1
     low, high, ideal = (np.zeros(len(offsets), dtype=np.int64) for _ in range(3))
     for terms, rows, back in _alike(offsets, data, maybe):
-        costs = _bounds(access, offsets[rows], terms, footprint, None if maybe is None else maybe[rows])
-        for ends, found in ((low, costs.low), (high, costs.high), (ideal, costs.ideal)):
+        these, unsure = offsets[rows], None if maybe is None else maybe[rows]
+        if terms or faults(access, these).any():
+            cost = _bounds(access, these, terms, footprint, unsure)
+        else:  # the address is known after all: wide loads may merge
+            cost = costs(access, these, unsure)
+        for ends, found in ((low, cost.low), (high, cost.high), (ideal, cost.ideal)):
             ends[back >= 0] = found[back[back >= 0]]
     return Costs(low, high, ideal)
 

@@ -56,3 +56,25 @@ def test_four_words_of_one_address_are_exact_whichever_lanes_load_them() -> None
     assert {(a.expression, a.grade, a.ways) for a in kernel.accesses if a.op == "load"} == {
         ("s[5]", "exact", 1.0), ("s[t]", "bound", 4.0),
     }  # fmt: skip
+
+
+def test_a_turn_that_loads_one_address_is_counted_so_beside_turns_that_data_spread() -> None:
+    one = wavefronts("load", 16, [0] * 32)
+    spread = wavefronts("load", 16, [128 * (lane % 8) for lane in range(32)])
+    assert (one.wavefronts, one.ideal, spread.wavefronts) == (2, 2, 32)
+    text = """
+    __global__ void k(float4 *p, const int *n) {
+        __shared__ float4 s[64];
+        int t = threadIdx.x, at = 3;
+        s[t] = p[t];
+        __syncthreads();
+        for (int i = 0; i < 4; i++) {
+            p[t] = s[at];
+            at = n[t] & 63;
+        }
+    }
+    void run(float4 *p, int *n) { k<<<1, 32>>>(p, n); }
+    """
+    (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
+    (load,) = [a for a in kernel.accesses if a.op == "load"]
+    assert load.grade == "bound" and load.wavefronts == one.wavefronts + 3 * spread.wavefronts
