@@ -229,14 +229,15 @@ def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     if p.offset.known and not isinstance(offsets, int):
         result: Value | None = None
         for at in np.unique(offsets[m.may]).tolist():
-            v = whole_at(o, at, t, m.unknowns)
-            if result is None and isinstance(v, Int | Pointer):
+            whole = isinstance(t, RecordRef)
+            v = read_cells(m, Pointer(o, Int(at), t), t, place) if whole else whole_at(o, at, t, m.unknowns)
+            if result is None and isinstance(v, Int | Pointer | RecordValue):
                 result = v
                 continue
             here = Int((offsets == at).astype(np.int64))
             if isinstance(v, Int) and isinstance(result, Int):
                 result = select(here, v, result)
-            elif isinstance(v, Pointer) and isinstance(result, Pointer):
+            elif isinstance(v, Pointer | RecordValue) and type(v) is type(result):
                 result = merge(m, here, v, result)
             else:
                 result = None
@@ -571,7 +572,7 @@ def scatter(m: Machine, p: Pointer, v: Value) -> None:
         keep = m.may
         for at in np.unique(offsets[keep]).tolist():
             m.may = keep & (offsets == at)
-            _set(m, o, at, v)
+            write_cell(m, o, at, v, p.pointee)
         m.may = keep
         return
     uniform = p.offset.uniform and (isinstance(v, Other) or (isinstance(v, Int) and v.uniform))

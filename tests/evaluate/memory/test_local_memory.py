@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smemlint.evaluate import evaluate
 from smemlint.evaluate.model import Grade
 from smemlint.frontend import load
@@ -75,3 +77,42 @@ def test_indices_that_each_lane_keeps_for_itself_are_a_range_in_a_loop_of_unknow
 
     assert cost("in[threadIdx.x * n + i]") == (1, 32)
     assert cost("in[which]") == (1, 1)
+
+
+RECORDS = """
+struct Part {{ int a, b; int c[3]; short d; }};
+__global__ void k(float *out) {{
+    __shared__ float s[64 * 32];
+    const int t = threadIdx.x;
+    Part p[2] = {{{{5, 6, {{7, 8, 9}}, 10}}, {{t, 2, {{3, 4, 11}}, 12}}}};
+    Part o = {{1, 2, {{3, 4, 5}}, 6}};
+    {body}
+    s[{index}] = 1;
+    out[t] = s[t];
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "member", "even", "odd"),
+    [
+        ("p[t & 1] = o;", "p[1].a", "t", "1"),
+        ("p[t & 1] = o;", "p[1].c[2]", "11", "5"),
+        ("p[t & 1] = o;", "p[1].d", "12", "6"),
+        ("p[t & 1] = o;", "p[0].d", "6", "10"),
+        ("Part &r = p[t & 1]; r = o;", "p[1].d", "12", "6"),
+        ("o = p[t & 1];", "o.a", "5", "t"),
+        ("o = p[t & 1];", "o.d", "10", "12"),
+        ("o = p[t & 1];", "o.c[2]", "9", "11"),
+    ],
+)
+def test_a_whole_record_goes_to_and_comes_from_the_element_of_each_lane(
+    body: str, member: str, even: str, odd: str
+) -> None:
+    module = load(source_from_bytes("k.cu", RECORDS.format(body=body, index=f"32 * {member}").encode()))[0]
+    trace = next(
+        t for t in evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces if t.site.op == "store"
+    )
+    assert trace.grade is Grade.EXACT
+    truth = [128 * eval(odd if t & 1 else even, {"t": t}) for t in range(32)]
+    assert trace.offsets.tolist() == [truth]
