@@ -17,7 +17,10 @@ sums that wrap at 64 bits, pointers to rows and pointers chosen by lane, local b
 numbers, packs that hand on references, objects that point to themselves; `loop_programs` counters in all
 places, ranges up, down, by factors and by bits, `for`, `while`, `do`, `goto`, steps in conditions, loops that
 objects and functions count; `real_programs` what real kernels are put together from: tiles, reductions,
-scans, sorts, halos, histograms, transposes, butterflies, wavefronts, roles of warps, carved memory. Each
+scans, sorts, halos, histograms, transposes, butterflies, wavefronts, roles of warps, carved memory;
+`everyday_programs` macros, overloads, operators of vectors, groups, long loops; `production_programs`
+counters stepped by an alias, stacks and lists in registers, lambdas called where they stand, accessors with
+steps, bases that call what is derived from them, pointers chosen by a switch. Each
 with every number known, with data from memory, and with arguments and grid unknown. Not drawn: guards by
 unknown numbers, which the evaluator takes for true on purpose.
 """

@@ -25,7 +25,7 @@ TURNS = (
     *(
         name
         for name in CHECKS
-        if name.startswith(("ordinary", "wider", "odd", "library", "loops", "real", "everyday"))
+        if name.startswith(("ordinary", "wider", "odd", "library", "loops", "real", "everyday", "production"))
     ),
 )
 """What is checked in turn: ordinary C++ comes twice as often as the rest."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from oracle import builtins, groups
 from oracle.frames import OWN, Callee, Flow, Frame, Group, Part, Ref
-from oracle.layout import TYPES
+from oracle.layout import TYPES, Scope
 from oracle.types import is_lvalue, type_of_value
 from oracle.values import (
     Rec,
@@ -54,14 +54,14 @@ class Calls(Part):
                 return (yield from self.implicit(expr, callee, this, frame))
             meant = [f for f in methods if f.id == expr.chosen] or methods
             function = self.machine.choose(meant, len(expr.arguments))
-            target = Callee(function, callee.arguments, self.machine.layout.scope_of(this.type))
+            target = Callee(function, callee.arguments, self.owner_scope(function, this))
             return (yield from self.enter(target, this, expr, frame))
         if isinstance(callee, Name) and callee.id not in frame.env:
             types = [self.type_of(a, frame) for a in expr.arguments] if not callee.id else []
             found = self.machine.function(callee, len(expr.arguments), frame.this, types)
             if found is None:
                 return (yield from builtins.call(self, callee.name, expr, frame, used))
-            scope = self.machine.layout.scope_of(frame.this.type) if found.record and frame.this else {}
+            scope = self.owner_scope(found, frame.this) if found.record and frame.this else {}
             target = Callee(found, tuple(callee.arguments), scope)
             return (yield from self.enter(target, frame.this if found.record else None, expr, frame))
         if isinstance(callee, StaticMember):
@@ -78,6 +78,11 @@ class Calls(Part):
         if not isinstance(value, Callee):
             raise UnsupportedError(f"call of {value}")
         return (yield from self.enter(value, None, expr, frame))
+
+    def owner_scope(self, function: Function, this: Ref) -> Scope:
+        """What the template parameters of the class stand for to which a method belongs, perhaps a base."""
+        layout = self.machine.layout
+        return layout.scope_of(layout.owner(this.type, function.record) if function.record else this.type)
 
     def implicit(self, expr: Call, callee: Member, this: Ref, frame: Frame) -> Flow:
         """operator= that nobody wrote."""

@@ -18,6 +18,7 @@ from oracle.modern_programs import modern_program
 from oracle.odd_programs import odd_program
 from oracle.ordinary_programs import ordinary_program
 from oracle.pointing import parts_program
+from oracle.production_programs import production_program
 from oracle.programs import program
 from oracle.real_programs import real_program
 from oracle.run import Request, run
@@ -202,5 +203,6 @@ CHECKS = {
         *_family("loops", loop_program),
         *_family("real", real_program),
         *_family("everyday", everyday_program),
+        *_family("production", production_program),
     )
 }

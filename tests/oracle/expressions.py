@@ -45,7 +45,7 @@ from smemlint.ir import (
     TypeParam,
     Unary,
 )
-from smemlint.ir.types import BOOL, INT, ULONG
+from smemlint.ir.types import BOOL, INT, ULONG, is_reference
 from smemlint.ir.walk import walk
 
 FAR = 1 << 31
@@ -184,6 +184,9 @@ class Expressions(Part):
         own = self.kept(expr, frame) if expr.copies_all or expr.copies or expr.captures else frame
         for i, variable in enumerate(expr.captures):
             assert variable.init is not None
+            if is_reference(variable.type):
+                own.env[variable.id] = yield from self.at(i, self.lvalue(variable.init, frame))
+                continue
             given = yield from self.at(i, self.rvalue(variable.init, frame))
             own.env[variable.id] = self.temporary(given)
         return Callee(expr, frame=own)

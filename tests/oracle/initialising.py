@@ -124,7 +124,7 @@ class Initialising(Part):
         env = dict(frame.env)
         for var in function.captures:
             held = env.get(var.id)
-            if isinstance(held, Ref):
+            if isinstance(held, Ref) and not is_reference(var.type):
                 env[var.id] = own = self.machine.local(var.name, held.type)
                 self.write(own, self.read(held))
         return replace(value, frame=Frame(frame.scope, frame.this, env))

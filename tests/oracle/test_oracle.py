@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -274,3 +275,40 @@ def test_a_fault_of_the_evaluator_s_own_is_told_by_its_name(
     }"""
     wrong = CHECKS[name].run(Program(text, (32, 1, 1), n=1, bm=8, type="float")).wrong
     assert wrong == ["internal error in line 3: OverflowError: too large"]
+
+
+FORMS = """
+struct Pair { int a, b; };
+__device__ Pair split(int x) { if (x & 1) return {x, 2}; Pair p; p.a = 1; p.b = x; return p; }
+template <typename D> struct Base {
+    __device__ int twice(int x) const { return 2 * static_cast<const D *>(this)->at(x); }
+};
+struct Three : Base<Three> { __device__ int at(int x) const { return 3 * x; } };
+template <int BM, typename T> __global__ void k(float *out, int n) {
+    __shared__ float s[1024];
+    int lane = threadIdx.x;
+    BODY
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "index"),
+    [
+        ("Pair p = split(lane); s[p.a * 10 + p.b] = 0;", lambda t: t * 10 + 2 if t & 1 else 10 + t),
+        ("Three f; s[f.twice(lane)] = 0;", lambda t: 6 * t),
+        ("int m = lane; auto f = [&r = m](int by) { r += by; }; f(3); f(2); s[m] = 0;", lambda t: t + 5),
+        (
+            "int m = lane; auto f = [r = m](int by) { return r + by; }; m = 9; s[f(3) + m] = 0;",
+            lambda t: t + 12,
+        ),
+    ],
+    ids=["list returned", "base calls derived", "capture by reference", "capture by value"],
+)
+def test_forms_of_production_code(body: str, index: Callable[[int], int]) -> None:
+    check = CHECKS["production"]
+    program = Program(FORMS.replace("BODY", body), (32, 1, 1), n=1, bm=8, type="float")
+    module = check.module(program)
+    (found,) = run(module, module.kernels()[0], known_launch(program), arguments={"n": 1})
+    assert offsets(found) == [4 * index(t) for t in range(32)]
+    assert not check.run(program).wrong

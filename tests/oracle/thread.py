@@ -25,8 +25,10 @@ from smemlint.ir import (
     Continue,
     Declare,
     Evaluate,
+    Expr,
     Goto,
     If,
+    InitList,
     Labeled,
     Loop,
     PointerTo,
@@ -71,11 +73,7 @@ class Thread(Calls, Initialising, Expressions, Objects, Overloaded, Pure, Types)
             return (yield from self.switch(stmt, frame))
         elif isinstance(stmt, Return):
             if stmt.value is not None:
-                if isinstance(frame.returns, PointerTo) and frame.returns.reference:
-                    frame.result = yield from self.lvalue(stmt.value, frame)
-                else:
-                    value = yield from self.rvalue(stmt.value, frame)
-                    frame.result = self.converted(value, frame.returns)
+                frame.result = yield from self.returned(stmt.value, frame)
             return "return"
         elif isinstance(stmt, Goto):
             return f"{'over' if stmt.over else 'goto'} {stmt.label}"
@@ -88,6 +86,13 @@ class Thread(Calls, Initialising, Expressions, Objects, Overloaded, Pure, Types)
         else:
             raise UnsupportedError(f"statement {type(stmt).__name__}: {getattr(stmt, 'reason', '')}")
         return None
+
+    def returned(self, expr: Expr, frame: Frame) -> Flow:
+        if isinstance(frame.returns, PointerTo) and frame.returns.reference:
+            return (yield from self.lvalue(expr, frame))
+        if isinstance(expr, InitList) and isinstance(frame.returns, RecordRef):
+            return (yield from self.construct(frame.returns, expr.elements, frame))
+        return self.converted((yield from self.rvalue(expr, frame)), frame.returns)
 
     def end(self, ref: Ref | Callee | None) -> Flow:
         """Run the destructor of a variable, where it has one; members with one of their own are not drawn."""
