@@ -94,7 +94,8 @@ def suggest(
     for key, instances in asked.items():  # afterwards: what a trial takes, another array shall not lack
         result[key] = by_trial(result[key], instances, means)
     for key, instances in asked.items():
-        guess = next((i for i in every[key] if i not in instances), None)
+        kept = {id(i) for i in instances}  # not by `==`: equal ones may hold arrays of numbers
+        guess = next((i for i in every[key] if id(i) not in kept), None)
         if guess is not None and result[key].safe:
             why = f"the block shape of `{guess.analysis.kernel.name}` is assumed in another configuration"
             result[key] = replace(result[key], safe=False, unsafe_because=why)

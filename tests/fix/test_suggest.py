@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from fix.cases import access, array, kernel
 from smemlint.api import Job, analyse_file
 from smemlint.fix.edits.apply import apply
 from smemlint.fix.model import Suggestion
+from smemlint.fix.suggest import suggest
 from smemlint.running import pipeline
 from smemlint.system.workers import OutOfTimeError
 
@@ -539,3 +541,9 @@ def test_an_array_of_two_instances_in_one_kernel_is_laid_out_for_both(tmp_path: 
     (tmp_path / "b.cu").write_bytes(apply(found["tile"].edits, turned))
     report = analyse_file(Job(str(tmp_path / "b.cu")))
     assert {round(a.ways or 0, 2) for k in report.kernels for a in k.accesses} == {1}
+
+
+def test_instances_that_are_the_same_in_all_numbers_are_told_apart() -> None:
+    t = array(32, 32)
+    first, second = (kernel((32, 1), [t], [access(t, (32, 1), lambda x, y: (x, y))]) for _ in range(2))
+    assert [s.array.name for s in suggest([first, second], {}).values()] == ["t"]
