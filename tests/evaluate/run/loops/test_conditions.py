@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
+from smemlint.banks import wavefronts
 from smemlint.evaluate import evaluate
+from smemlint.evaluate.model import Grade
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
 BEFORE = """__device__ bool go(int &i, int n) { ++i; return i < n; }
@@ -52,3 +57,37 @@ def test_a_condition_that_steps_what_a_pointer_leads_to_steps_once_for_each_roun
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)), as_written=as_written)
     assert [o for t in trace.traces for o in t.offsets[:, 0].tolist()] == [4 * 32 * i for i in seen]
+
+
+@pytest.mark.parametrize(
+    ("loop", "left"),
+    [
+        ("while (i >= n) i -= n;", lambda t, n: t % n),
+        ("for (; i > n; i -= n) ;", lambda t, n: t if t <= n else (t - 1) % n + 1),
+        ("do i -= n; while (i >= n); i += n;", lambda t, n: t % n + n if t >= n else t),
+    ],
+)
+def test_a_loop_that_a_large_size_would_never_begin_may_run(
+    loop: str, left: Callable[[int, int], int]
+) -> None:
+    """The last lane of `i % n` goes to another bank for each n: no one number holds for all."""
+    body = f"int i = threadIdx.x; {loop} s[i * 4] = 1;"
+    text = f"__global__ void k(float *o, int n) {{ __shared__ float s[4096]; {body} o[threadIdx.x] = s[7]; }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    (store,) = [c for c in found if c.site.op == "store"]
+    truth = {
+        wavefronts("store", 4, [16 * left(t, n) for t in range(32)]).wavefronts for n in (1, 2, 5, 9, 30, 64)
+    }
+    assert len(truth) > 1
+    assert store.grade is Grade.BOUND
+    assert store.wavefronts_low <= min(truth) and max(truth) <= store.wavefronts
+
+
+def test_a_loop_that_a_large_size_begins_is_told_as_for_it() -> None:
+    body = "int i = threadIdx.x; for (; i < n; i += 32) ; s[(i * 4) & 1023] = 1;"
+    text = f"__global__ void k(float *o, int n) {{ __shared__ float s[4096]; {body} o[threadIdx.x] = s[7]; }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    (store,) = [c for c in found if c.site.op == "store"]
+    assert (store.wavefronts, store.grade) == (4, Grade.EXACT)
