@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smemlint.banks import WORD
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
-from smemlint.evaluate.compiler.log import Entry, Log
+from smemlint.evaluate.compiler.log import Entry, Log, distance
 from smemlint.evaluate.compiler.loop_pointers import adrift, starts_off
 from smemlint.evaluate.compiler.passes import compiled
 from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind
@@ -164,14 +164,15 @@ class AddressFacts:
         pattern = self.forms.pattern(e.offset.const, e.may)
         moves = self.moves.get(id(e), ())
         form = self._form(e, pattern)
+        at = lead(e.offset.const, pattern)
         if moves or e.offset.terms:
             kind = self._kind(e, pattern, moves, form)
         else:
             proved = form and (form.terms, form.divides, form.dropped)
-            key = (id(e.site), pattern, e.region, e.volatile, e.computed, e.alone, e.among, proved)
+            where = e.region, at if e.region in self.m.lines.looped else 0
+            key = (id(e.site), pattern, where, e.volatile, e.computed, e.alone, e.among, proved)
             known = self.kinds.get(key)
             kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form))
-        at = lead(e.offset.const, pattern)
         low = at + pattern.low
         at = at if low >= 0 else at + -(low // 128) * 128
         return JoinEvent(kind, at, order, None if form is None else form.const)
@@ -252,9 +253,26 @@ class AddressFacts:
             under=self._under(e.region),
             behind=self._behind(e.region),
             looped=self.m.lines.looped.get(e.region),
+            named=self._named(e),
             affine=form is not None,
             loose=form is not None and form.dropped != 0,
             words=not (isinstance(t := element_type(s.object.type), Scalar) and t.size > WORD),
+        )
+
+    def _named(self, e: Event) -> bool:
+        """Whether what surely ran before a load behind a loop that may not run accessed its element too."""
+        return (
+            e.region in self.m.lines.looped
+            and e.site.op == "load"
+            and any(
+                x.order < e.order
+                and x.under == ()
+                and distance(x, e, e.may) == 0
+                and not (e.may & ~x.must).any()
+                for s in self.m.journal.sites.values()
+                if s.object is e.site.object
+                for x in self.log.of(s)
+            )
         )
 
     def _over_turns(self, s: SiteLog, facts: _SiteFacts) -> int:

@@ -81,7 +81,6 @@ def _moving(
     """Accesses of the first iteration that move, each with the same ones of the others, by position. within:
     the loops in it."""
     by_site: list[dict[int, list[int]]] = []
-    parting = _parting(loop)
     unsteady: set[int] = set()
     for positions, iteration in zip(rounds, loop.iterations, strict=True):
         own: dict[int, list[int]] = {}
@@ -95,7 +94,7 @@ def _moving(
             own.setdefault(id(e.site), []).append(at)
             if e.choice is not None and e.site.op != "load":
                 return
-            steady_here = _plain(e) and not (e.site.op == "store" and parting)
+            steady_here = _plain(e)
             if not steady_here or _remains(e, within) or not _whenever(e, iteration):
                 unsteady.add(id(e.site))
         by_site.append(own)
@@ -115,12 +114,6 @@ def _moving(
 
 def _plain(e: Event) -> bool:
     return e.site.op in ("load", "store") and not (e.volatile or e.choice is not None or e.worlds)
-
-
-def _parting(loop: Iterated) -> bool:
-    """Whether lanes leave the loop one after the other: what it stores then runs at each way out."""
-    first, *others = loop.iterations
-    return any(not (equal_masks(i.must, first.must) and equal_masks(i.may, first.may)) for i in others)
 
 
 def _whenever(e: Event, iteration: Iteration) -> bool:

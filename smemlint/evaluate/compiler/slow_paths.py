@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 import re
 
+import numpy as np
+
 from smemlint.evaluate.compiler.function_sizes import function_size, is_special
 from smemlint.evaluate.machine.functions import short_name
 from smemlint.evaluate.machine.machine import Machine
@@ -141,15 +143,28 @@ def _integer_division(a: Int, b: Int) -> Stop | None:
 
 
 def _float_division(a: Value, b: Value) -> Stop | None:
-    # What differs from lane to lane is no constant of the compiler.
-    of, by = (v.value if isinstance(v, Other) and isinstance(v.value, float) else None for v in (a, b))
-    if by is not None and (of is not None or math.frexp(by)[0] in (0.5, -0.5)):
-        return None  # folded, or a product
     types = [v.type for v in (a, b) if isinstance(v, Other)]
     sizes = [t.size for t in types if isinstance(t, Scalar) and t.kind == "float"]
     if not sizes:
         return None
+    # What differs from lane to lane is no constant of the compiler.
+    of, by = _constant(a), _constant(b)
+    if by is not None and (of is not None or _is_power_of_two(by, max(sizes))):
+        return None  # folded, or a product
     return "fork" if max(sizes) == 2 else "call"
+
+
+def _constant(v: Value) -> float | None:
+    """The number that the compiler computes with, if it knows it: also an integer, as in `sum / 8`."""
+    if isinstance(v, Int):
+        same_in_all = v.known and not form_of(v).terms and np.ndim(v.const) == 0
+        return float(np.asarray(v.const)) if same_in_all else None
+    return v.value if isinstance(v, Other) and isinstance(v.value, float) else None
+
+
+def _is_power_of_two(v: float, size: int) -> bool:
+    """Whether a number is one as a float of so many bytes, up to its sign."""
+    return math.frexp(v if size == 8 else np.float32(v))[0] in (0.5, -0.5)
 
 
 def _function(name: str, operands: list[Value]) -> tuple[str, int]:

@@ -8,7 +8,7 @@ The rule and the kernels that it was read from are in docs/dev/joining.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence, Set
 from dataclasses import field
 
 import numpy as np
@@ -46,6 +46,7 @@ class JoinKind:
     under: the regions that surely ran before this one, of which it is a branch, nearest first.
     behind: those with a loop between that stays a loop: nothing joins with what is there, which is at hand.
     looped: that of what moved out of the loop in front, which may not run.
+    named: and its address is at hand in front of that loop.
     affine: the base alone tells which addresses have a constant distance, whatever the lanes of the mask.
     loose: its distance from others is known only if the compiler sees what a shift drops, or how well a value
     is aligned that the launch decides. It may join; that it is another byte, or the same, proves nothing.
@@ -69,6 +70,7 @@ class JoinKind:
     under: tuple[int, ...] = ()
     behind: tuple[int, ...] = ()
     looped: int | None = None
+    named: bool = False
     affine: bool = False
     loose: bool = False
     computed: bool = False
@@ -246,6 +248,8 @@ def _redundant(
     """The same of a part of a wider access, by array, shape, lead, width, region and fragment."""
     pending: dict[Hashable, tuple[int, int]] = {}
     """Index and position of a store that nobody has read yet."""
+    begun: set[Hashable] = set()
+    """What was loaded before it was stored, with its line."""
     loads, stores = _Log(), _Log()
     for position, index in enumerate(order):
         kind, address = events[index].kind, addresses[index]
@@ -257,18 +261,20 @@ def _redundant(
             loads.add_whole(kind.array, position)
             stores.add_whole(kind.array, position)
         elif kind.op not in ("load", "store"):
-            held, parts, pending, loads, stores = {}, {}, {}, _Log(), _Log()
+            held, parts, pending, begun, loads, stores = {}, {}, {}, set(), _Log(), _Log()
         elif address is not None:
             key = (address, kind.region, kind.fragment)
             if kind.op == "load":
                 since = max(_known(kind, address, held, parts), default=None)
-                since = since or _loaded(kind, address, held, events)
+                since = since or _loaded(kind, address, held, begun, events)
                 met = stores.any_since if kind.loose else stores.meets
                 free = since is not None and not kind.volatile and not met(address, since[0])
                 if since is not None and free and _all_in(events[index], events[since[1]]):
                     gone.add(index)
                     continue
                 loads.note(kind, address, position)
+                if key not in held:
+                    begun.add(key)
             else:
                 before = pending.get(key)
                 met = loads.any_since if kind.loose else loads.meets
@@ -311,11 +317,16 @@ def _loaded(
     kind: JoinKind,
     address: _Address,
     held: dict[Hashable, tuple[int, int]],
+    begun: Set[Hashable],
     events: Sequence[JoinEvent],
 ) -> tuple[int, int] | None:
-    """What a loop in front, which may not run, loads before it: the load behind it is made one with that."""
-    found = held.get((address, kind.looped, kind.fragment))
-    return found if found is not None and events[found[1]].kind.op == "load" else None
+    """What a loop in front, which may not run, loads before it: the load behind it is made one with that.
+    Where the loop stores there, others need a load in front too, at an address that is at hand there."""
+    key = address, kind.looped, kind.fragment
+    found = held.get(key)
+    if found is None or events[found[1]].kind.op == "load":
+        return found
+    return found if kind.named and key in begun else None
 
 
 def _parts(width: int) -> Iterator[tuple[int, int]]:

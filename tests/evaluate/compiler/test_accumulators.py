@@ -36,6 +36,34 @@ BODIES = {
     "for (int d = 0; d < 1000; ++d) s[4*t] += p[d]; x = s[4*t];": {"load 4": 1, "store 4": 1},
     "for (int d = 0; d < 1000; ++d) x += s[4*t] * p[d]; x += s[4*t];": {"load 4": 1},
     "x = s[4*t]; for (int d = 0; d < n; ++d) x += x * p[d]; x += s[4*t];": {"load 4": 1},
+    # also of loops that end by data, test in their midst or change a number as they test
+    "int d = 0; do s[4*t] += p[d]; while (++d < n); x = s[4*t];": {"load 4": 1, "store 4": 1},
+    "int d = 0; do { x += s[4*t] * p[d]; } while (++d < n);": {"load 4": 1},
+    "float e = p[3]; do { s[4*t] *= e; e *= 0.5f; } while (e > p[t]); x = s[4*t];": {
+        "load 4": 1,
+        "store 4": 1,
+    },
+    "int d = 0; while (true) { s[4*t] += p[d]; if (++d >= n) break; } x = s[4*t];": {
+        "load 4": 1,
+        "store 4": 1,
+    },
+    "for (int d = 0; d < n; ++d) { s[4*t] *= p[d]; if (p[d] < p[t]) break; }": {"load 4": 1, "store 4": 1},
+    "int d = n; while (d-- > 0) x += s[4*t] * p[d];": {"load 4": 1},
+    "int d = 0; for (;;) { float e = p[d++]; if (e < 0) break; s[4*t] += e; }": {"load 4": 1, "store 4": 1},
+    "int d = 0; while (true) { if (d >= n) { q[d] = x; break; } s[4*t] += p[d++]; }": {
+        "load 4": 1,
+        "store 4": 1,
+    },
+    "for (int d = 0; d < n; ++d) { float e = p[d]; if (e < 0) break; x += s[4*t] * e; }": {"load 4": 1},
+    # behind one that stores and may not run a load is made one with that in front of it
+    "s[t] = p[t + n]; __syncthreads(); for (int d = 0; d < n; ++d) s[t] += p[d]; x = s[t];": {
+        "load 4": 1,
+        "store 4": 2,
+    },
+    "s[t] = p[t + n]; __syncthreads(); int i = p[t]; while (i >= 0) { s[t] += p[i]; i = p[i]; } x = s[t];": {
+        "load 4": 1,
+        "store 4": 2,
+    },
     # two loads are made one in front of a loop that may not run, but not two loops' and not one in an `if`
     "for (int d = 0; d < n; ++d) x += s[4*t] * p[d]; x += s[4*t];": {"load 4": 1},
     "for (int d = t; d < n; d += 32) x += s[4*t] * p[d]; x += s[4*t];": {"load 4": 1},

@@ -66,3 +66,13 @@ def test_stores_join_likewise(between: str, stores: int) -> None:
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
     assert sum(c.ideal > 0 for c in found if c.site.op == "store") == stores
+
+
+@pytest.mark.parametrize(
+    ("by", "stores"), [("8", 1), ("32u", 1), ("8.0f", 1), ("-8u", 1), ("9", 2), ("n", 2), ("blockDim.x", 2)]
+)
+def test_a_quotient_by_a_power_of_two_is_a_product(by: str, stores: int) -> None:
+    """nvcc 13.0, of the mean and what is made of it: STS.64, or two STS with a slow path between."""
+    body = f"int t = threadIdx.x; s[2 * t] = in[t]; s[2 * t + 1] = in[t + 32] / {by};"
+    found = scored(body, shared="float s[64]", block=(32, 1, 1))
+    assert sum(c.ideal > 0 for c in found if c.site.op == "store") == stores

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.masks import snapshot
 from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.components import Counts
+from smemlint.evaluate.machine.departures import Parts
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
-from smemlint.evaluate.machine.state import Iterated, Iteration
+from smemlint.evaluate.machine.state import Iterated, Iteration, Mask
 from smemlint.evaluate.run.loops.attempts import Attempt
+from smemlint.evaluate.run.statements import end_scope
 from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Value, collapse, same, subtract
 from smemlint.evaluate.values.objects import Object
-from smemlint.ir import Loop
+from smemlint.ir import Block, Break, Declare, Evaluate, If, Literal, Loop, Stmt
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import LONG
+from smemlint.ir.uses import last_statement, statements
 from smemlint.records import record
 
 Cell = tuple[Object, int]
@@ -78,12 +84,13 @@ def take_turns(
 
 def iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
-    if not (m.silent or m.host):
-        exits.iterations.append(Iteration(m.journal.order, m.must, m.may, *m.under(m.must)))
     must, way = m.must, m.context.way
     exits.continued = exits.next.kept = exits.next.strays = exits.next.gone = m.threads.nobody
     exits.next.lanes, exits.next.left = m.may, {}
-    run(m, s.body)
+    if m.silent or m.host:
+        run(m, s.body)
+    else:
+        _noted(m, s, exits)
     resumed = exits.continued
     if resumed is not m.threads.nobody:
         if exits.next.ways or some(exits.next.kept):
@@ -95,6 +102,49 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
         m.must = sure(m, m.must | (must & resumed))  # others may have left the loop instead
     if s.step is not None and m.anyone():
         full(m, s.step)
+
+
+def _noted(m: Machine, s: Loop, exits: Exits) -> None:
+    """Run the body and note the iteration. It begins behind a test that the loop may end with: the compiler
+    turns the loop so that this stands at its end."""
+    began = Iteration(m.journal.order, m.must, m.may, *m.under(m.must))
+    head, rest = head_and_rest(s)
+    live, logged = len(m.frame.live), len(m.log)
+    if head is not None:
+        run(m, head)
+        if not any(isinstance(e, Event) for e in m.log[logged:]):
+            began = Iteration(m.journal.order, m.must, m.may, *m.under(m.must))
+    if some(began.may):
+        exits.iterations.append(began)
+        run(m, rest)
+    if head is not None:
+        end_scope(m, statements(s.body), live)
+
+
+def is_endless(s: Loop) -> bool:
+    """Whether only its body may leave a loop."""
+    return s.condition is None or isinstance(s.condition, Literal)
+
+
+@by_identity
+def head_and_rest(s: Loop) -> tuple[Block | None, Stmt]:
+    """The body up to a test that leaves the loop, where it has no other one in front, and what follows."""
+    body: tuple[Stmt, ...] = statements(s.body) if is_endless(s) else ()
+    for i, part in enumerate(body):
+        if isinstance(part, If) and part.otherwise is None and isinstance(last_statement(part.then), Break):
+            return Block(body[: i + 1]), Block(body[i + 1 :])
+        if not isinstance(part, Declare | Evaluate):
+            break
+    return None, s.body
+
+
+def begins_at_once(exits: Exits, entered: tuple[Hashable, Parts, Mask] | None) -> bool:
+    """Whether the first iteration begins without a test. entered: what is known, and of whom, where the loop
+    is entered; None: it has a test."""
+    if entered is None or not exits.iterations:
+        return False
+    first = exits.iterations[0]
+    return (first.under, first.parted) == entered[:2] and equal_masks(first.must, entered[2])
 
 
 def note_loop(

@@ -30,6 +30,8 @@ from smemlint.evaluate.run.loops.exit_blocks import ExitBlock, Ways, exits_of
 from smemlint.evaluate.run.loops.generic import pragma_of, run_generic
 from smemlint.evaluate.run.loops.iterations import (
     Work,
+    begins_at_once,
+    is_endless,
     iterate,
     line_up,
     note_loop,
@@ -149,6 +151,7 @@ def _is_shared(m: Machine, base: Name) -> bool:
 
 def _go_round(m: Machine, s: Loop) -> None:
     entry_must, entry_may, turn = m.must, m.may, m.turns.turn
+    tests, begins = s.test_first, (*m.under(entry_must), entry_must) if is_endless(s) else None
     exits, way = m.exits(label=s.label), m.context.way
     exits.again = bool(s.label)
     around = prod(outer.rounds for outer in m.context.loops)
@@ -265,7 +268,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         m.code_size.add(work)
         m.code_size.counts = tuple(map(max, now, m.code_size.counts))  # type: ignore[assignment]
     if for_all or not gone or trip is None:
-        surely = trip is not None or not s.test_first
+        surely = trip is not None or not tests or begins_at_once(exits, begins)
         note_loop(m, exits, turn, unknowns, line, surely=surely, for_all=for_all)
     m.turns.turn, m.context.constants, m.context.counters = turn, constants, counters
     _meet(m, exits, way)
