@@ -59,3 +59,22 @@ def test_an_unknown_macro_between_void_and_a_kernels_name_is_a_qualifier(templat
     (module,) = load(source_from_bytes("/t/a.cu", f"constexpr int N = 64;\n{text}".encode()))
     assert [k.name for k in module.kernels()] == ["k"]
     assert not module.unparsed and not module.lost
+
+
+DECLARED = """
+{first}__device__ void put(const int *from, int *to);
+void put({takes}) {{ to[threadIdx.x * 2] = from[threadIdx.x]; }}
+__global__ void k(const int *in) {{ __shared__ int s[512]; put(in, s); }}
+void go(const int *in) {{ k<<<1, 128>>>(in); }}
+"""
+
+
+@pytest.mark.parametrize("first", ["", "static ", "__host__ "])
+def test_a_function_is_one_of_the_device_where_its_declaration_alone_says_so(first: str) -> None:
+    """nvcc takes both for one function, clang for two."""
+    text = DECLARED.format(first=first, takes="const int *from, int *to")
+    assert ways(text) == {"to[threadIdx.x * 2]": 2}
+
+
+def test_a_function_of_other_parameters_is_not_that_of_the_declaration() -> None:
+    assert ways(DECLARED.format(first="", takes="const long *from, int *to")) == {}

@@ -22,6 +22,8 @@ MEMBER_REFERENCE = 47
 FUNCTION_TEMPLATE, CLASS_TEMPLATE, PARTIAL, NAMESPACE_ALIAS = 30, 31, 32, 33
 ALIAS, ALIAS_TEMPLATE, USING = 36, 601, 35
 UNEXPOSED_DECL, TRANSLATION_UNIT, FRIEND = 1, 350, 603
+GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE, OTHER_ATTRIBUTE = 414, 413, 415, 400
+SIDES = frozenset((GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE))
 
 RECORDS = frozenset((STRUCT, UNION, CLASS, CLASS_TEMPLATE, PARTIAL))
 FUNCTIONS = frozenset((FUNCTION, METHOD, CONSTRUCTOR, DESTRUCTOR, CONVERSION, FUNCTION_TEMPLATE))
@@ -36,6 +38,11 @@ _CONVERTS = pattern(r"operator (?!new\b|delete\b|co_await\b)[A-Za-z_]")
 def valid(node: Node) -> bool:
     """Whether a cursor stands for anything."""
     return node.kind != 0 and node.kind not in _INVALID
+
+
+def sides(function: Node) -> set[int]:
+    """Return the attributes that say on which side a function runs."""
+    return {kid.kind for kid in cursors.children(function)} & SIDES
 
 
 def earlier(node: Node) -> Node | None:
@@ -58,6 +65,8 @@ class Definition:
     usr: str = ""
     friend_of: Definition | None = None
     """The record in which a friend is defined, a function of the namespace that sees the record's names."""
+    told_by: Node | None = None
+    """The declaration that says for a definition on which side it runs."""
 
     def text(self) -> bytes:
         """Return the source text of the definition."""
@@ -242,7 +251,22 @@ class Declarations:
 
     def function(self, reference: Node) -> Definition | None:
         """The project's definition behind a reference to a function, an instance of its template included."""
-        return self._find(reference, self.functions)
+        return self._find(reference, self.functions) or self._of_silent_side(reference)
+
+    def _of_silent_side(self, reference: Node) -> Definition | None:
+        """The definition of a function whose declaration alone says `__device__`: two functions for clang, one
+        for nvcc."""
+        if reference.kind != FUNCTION or not sides(reference):
+            return None
+        type_, name = cursors.type_spelling(cursors.cursor_type(reference)), self.qualified(reference)
+        for entry in self.functions_named.get(cursors.spelling(reference), ()):
+            node = entry.node
+            if node.kind == FUNCTION and not sides(node) and self.qualified(node) == name:
+                if cursors.type_spelling(cursors.cursor_type(node)) == type_:
+                    entry.told_by = reference
+                    self._found[reference.d0 or 0] = entry
+                    return entry
+        return None
 
     def record(self, reference: Node) -> Definition | None:
         """Return the project's definition behind a reference to a record, an instance of its template

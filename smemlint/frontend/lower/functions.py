@@ -8,9 +8,13 @@ from smemlint.frontend.clang.kinds import CALL, INIT_LIST, TEMPLATE_REF, TYPE_RE
 from smemlint.frontend.clang.names import (
     CLASS_TEMPLATE,
     CONSTRUCTOR,
+    DEVICE_ATTRIBUTE,
     FUNCTION_TEMPLATE,
+    GLOBAL_ATTRIBUTE,
+    HOST_ATTRIBUTE,
     MEMBER_REFERENCE,
     METHOD,
+    OTHER_ATTRIBUTE,
     PARAMETER,
     RECORDS,
     TEMPLATE_PARAMETERS,
@@ -18,6 +22,7 @@ from smemlint.frontend.clang.names import (
     VALUE_PARAMETER,
     Definition,
     earlier,
+    sides,
     valid,
 )
 from smemlint.frontend.lower.lowering import Context, Scope
@@ -37,7 +42,6 @@ from smemlint.ir import (
 )
 from smemlint.patterns import pattern
 
-GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE, OTHER_ATTRIBUTE = 414, 413, 415, 400
 _CLUSTER = pattern(r"__cluster_dims__\s*\(")
 
 
@@ -105,15 +109,13 @@ class FunctionLowering:
         launch_bounds: tuple[Expr, ...] = ()
         cluster_dims: tuple[Expr, ...] = ()
         body: Node | None = None
-        sides: set[int] = set()
+        told = sides(node) or (set() if found.told_by is None else sides(found.told_by))
         initialisers: list[tuple[str, Expr]] = []
         earlier = self._first_parameters(node)
         for index, kid in enumerate(kids):
             if kid.kind == PARAMETER:
                 first = earlier[len(parameters)] if len(parameters) < len(earlier) else None
                 parameters.append(self._c.decls.parameter(kid, first))
-            elif kid.kind in (GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE):
-                sides.add(kid.kind)
             elif kid.kind == OTHER_ATTRIBUTE:
                 text = self._c.decls.attribute_text(kid) or ""
                 if text.startswith("launch_bounds"):
@@ -133,7 +135,7 @@ class FunctionLowering:
             cluster = _CLUSTER.search(header)
             if cluster:
                 cluster_dims = c.texts.call_arguments(header[cluster.start() :]) or ()
-        left = GLOBAL_ATTRIBUTE in sides and not c.has_body(found)
+        left = GLOBAL_ATTRIBUTE in told and not c.has_body(found)
         lowered: Stmt = Block(()) if body is None or left else self._body(body)
         specialises = None
         if self.is_specialisation(found):
@@ -144,14 +146,14 @@ class FunctionLowering:
             if instance.kind in RECORDS and instance.kind != CLASS_TEMPLATE:
                 specialises = c.types.specialisation_arguments(instance)
         place = self._c.decls.name_place(node)
-        if not sides and _CONSTEXPR.search(found.file.slice(found.begin, max(place.offset, found.begin))):
-            sides = {HOST_ATTRIBUTE, DEVICE_ATTRIBUTE}  # as constant expressions of device code call it
+        if not told and _CONSTEXPR.search(found.file.slice(found.begin, max(place.offset, found.begin))):
+            told = {HOST_ATTRIBUTE, DEVICE_ATTRIBUTE}  # as constant expressions of device code call it
         return Function(
             id=identifier,
             name=found.name,
             parameters=tuple(parameters),
             body=lowered,
-            side=_side(sides),
+            side=_side(told),
             place=place,
             returns=c.types.lower(cursors.cursor_result_type(node)),
             template=own,

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, PARAMETER
-from smemlint.frontend.lower.functions import GLOBAL_ATTRIBUTE
+from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, GLOBAL_ATTRIBUTE, METHOD, PARAMETER
 from smemlint.frontend.lower.lowering import Context
 from smemlint.ir import (
     STEPS,
