@@ -89,6 +89,35 @@ def test_a_macro_may_stand_for_several_template_arguments() -> None:
     assert launches(text) == {(64, "float"), (256, "double"), (128, "double")}
 
 
+INHERITED = """
+template <int m, int k> __global__ void core(float *p) {{ __shared__ float s[256]; s[threadIdx.x * m] = p[k]; }}
+{classes}
+template <int o> void Run<o, true>::go(float *p) {{ core<mode, kind><<<1, 64>>>(p); }}
+template class Run<5, true>;
+template class Run<19, true>;
+"""
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        """template <int o> struct Base { static constexpr int mode = o & 15; enum { kind = o & 240 }; };
+        template <int o, bool on> struct Run : Base<o> {
+            using Base<o>::mode; using Base<o>::kind; void go(float *p); };
+        template <int o> struct Run<o, true> : Base<o> {
+            using Base<o>::mode; using Base<o>::kind; void go(float *p); };""",
+        """template <int o, bool on> struct Run;
+        template <int o> struct Run<o, false> {
+            static constexpr int mode = o & 15; static const int kind = o & 240; };
+        template <int o> struct Run<o, true> : Run<o, false> {
+            using Run<o, false>::mode; using Run<o, false>::kind; void go(float *p); };""",
+    ],
+)
+def test_constants_of_a_base_that_using_brings_in_name_instances(classes: str) -> None:
+    """5 is 5 and 0, 19 is 3 and 16."""
+    assert launches(INHERITED.format(classes=classes)) == {(64, 5, 0), (64, 3, 16)}
+
+
 @pytest.mark.parametrize(
     "export",
     [

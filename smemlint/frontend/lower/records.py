@@ -516,14 +516,29 @@ class RecordLowering:
         return self.member_type(around, name) if around else None
 
     def member_value(self, record: str, name: str) -> Expr | None:
-        """What a name means in a record: of those around it the constants."""
+        """What a name means in a record: of its bases and of those around it the constants."""
         known = self._known_record(record)
         if known is not None:
             if name in known.constants:
                 return StaticMember(_itself(record, known), name)
             if any(f.name == name for f in known.fields) or name in known.methods:
                 return Member(This(), name, True)
+            if self._inherits(known, name):
+                return StaticMember(_itself(record, known), name)
         return self._constant_around(_around(record), name)
+
+    def _inherits(self, derived: Record, name: str, depth: int = 4) -> bool:
+        """Whether a base has a constant of a name, in any of the base's specialisations."""
+        for base in derived.bases:
+            first = self._known_record(base.name) if isinstance(base, RecordRef) and depth else None
+            if first is None:
+                continue
+            for known in (first, *filter(None, map(self._known_record, first.specialisations))):
+                if known is not derived and (
+                    name in known.constants or self._inherits(known, name, depth - 1)
+                ):
+                    return True
+        return False
 
     def _constant_around(self, record: str, name: str) -> Expr | None:
         known = self._known_record(record) if record else None
