@@ -90,7 +90,8 @@ def test_a_macro_may_stand_for_several_template_arguments() -> None:
 
 
 INHERITED = """
-template <int m, int k> __global__ void core(float *p) {{ __shared__ float s[256]; s[threadIdx.x * m] = p[k]; }}
+template <int m, int k>
+__global__ void core(float *p) {{ __shared__ float s[256]; s[threadIdx.x * m] = p[k]; }}
 {classes}
 template <int o> void Run<o, true>::go(float *p) {{ core<mode, kind><<<1, 64>>>(p); }}
 template class Run<5, true>;

@@ -254,19 +254,20 @@ class Declarations:
         return self._find(reference, self.functions) or self._of_silent_side(reference)
 
     def _of_silent_side(self, reference: Node) -> Definition | None:
-        """The definition of a function whose declaration alone says `__device__`: two functions for clang, one
-        for nvcc."""
+        """The definition of a function whose declaration alone says `__device__`: to clang two functions, to
+        nvcc one."""
         if reference.kind != FUNCTION or not sides(reference):
             return None
-        type_, name = cursors.type_spelling(cursors.cursor_type(reference)), self.qualified(reference)
+        said = self._spelled(reference)
         for entry in self.functions_named.get(cursors.spelling(reference), ()):
-            node = entry.node
-            if node.kind == FUNCTION and not sides(node) and self.qualified(node) == name:
-                if cursors.type_spelling(cursors.cursor_type(node)) == type_:
-                    entry.told_by = reference
-                    self._found[reference.d0 or 0] = entry
-                    return entry
+            if entry.node.kind == FUNCTION and not sides(entry.node) and self._spelled(entry.node) == said:
+                entry.told_by = reference
+                self._found[reference.d0 or 0] = entry
+                return entry
         return None
+
+    def _spelled(self, function: Node) -> tuple[str, str]:
+        return self.qualified(function), cursors.type_spelling(cursors.cursor_type(function))
 
     def record(self, reference: Node) -> Definition | None:
         """Return the project's definition behind a reference to a record, an instance of its template
