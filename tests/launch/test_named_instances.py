@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from instances import KERNEL, launches, spelled
 
@@ -117,6 +119,20 @@ template class Run<19, true>;
 def test_constants_of_a_base_that_using_brings_in_name_instances(classes: str) -> None:
     """5 is 5 and 0, 19 is 3 and 16."""
     assert launches(INHERITED.format(classes=classes)) == {(64, 5, 0), (64, 3, 16)}
+
+
+def test_a_base_of_a_header_names_instances_too(tmp_path: Path) -> None:
+    """Of a header only what is asked for is read."""
+    (tmp_path / "run.h").write_text(
+        "template <int o, bool on> struct Run;\n"
+        "template <int o> struct Run<o, false> { static constexpr int mode = o & 15, kind = o & 240; };\n"
+        "template <int o> struct Run<o, true> : Run<o, false> {\n"
+        "    using Run<o, false>::mode; using Run<o, false>::kind; void go(float *p); };\n"
+    )
+    text = INHERITED.format(classes='#include "run.h"')
+    (module, *_) = load(source_from_bytes(str(tmp_path / "a.cu"), text.encode()))
+    found = infer(module.kernels()[-1], module, started_kernels(module))
+    assert {(x.template["m"], x.template["k"]) for x in found} == {(5, 0), (3, 16)}
 
 
 @pytest.mark.parametrize(

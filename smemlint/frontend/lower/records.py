@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
@@ -529,16 +530,25 @@ class RecordLowering:
 
     def _inherits(self, derived: Record, name: str, depth: int = 4) -> bool:
         """Whether a base has a constant of a name, in any of the base's specialisations."""
-        for base in derived.bases:
-            first = self._known_record(base.name) if isinstance(base, RecordRef) and depth else None
-            if first is None:
+        bases = (b.name for b in derived.bases if isinstance(b, RecordRef) and depth)
+        return any(
+            known is not derived and (name in known.constants or self._inherits(known, name, depth - 1))
+            for base in bases
+            for known in self._all_of(base)
+        )
+
+    def _all_of(self, name: str) -> Iterator[Record]:
+        """A record and all that specialise the same template."""
+        first = self._by_name.get(name)
+        own = "" if first is None else self._c.declarations.qualified(first.node)
+        for found in () if first is None else self._c.declarations.records_named.get(first.name, ()):
+            if self._c.declarations.qualified(found.node) != own:
                 continue
-            for known in (first, *filter(None, map(self._known_record, first.specialisations))):
-                if known is not derived and (
-                    name in known.constants or self._inherits(known, name, depth - 1)
-                ):
-                    return True
-        return False
+            if found.key not in self._lowered:
+                self.lower_record(found)
+            known = self._c.found.records.get(self.stored_name(found))
+            if known is not None:
+                yield known
 
     def _constant_around(self, record: str, name: str) -> Expr | None:
         known = self._known_record(record) if record else None
