@@ -88,6 +88,15 @@ def test_a_type_that_is_calculated_with_is_a_number() -> None:
     assert unit.healed == {"Ncv32u": "number type"}
 
 
+def test_a_type_with_ambiguous_operators_is_a_number() -> None:
+    unit = parsed(
+        "typedef lib::Index Index; __global__ void k(int n) { __shared__ float s[64];"
+        " for (Index i = 32; i < n; i += 8) if (threadIdx.x < i) s[i + threadIdx.x] = 0; }"
+    )
+    assert uses(unit, "s") == 1
+    assert unit.healed == {"lib": "namespace", "lib::Index": "number type"}
+
+
 def test_an_undeclared_extent_keeps_the_array() -> None:
     unit = parsed(
         "__global__ void k() { __shared__ float s[ROWS][COLS + 1]; s[threadIdx.y][threadIdx.x] = 0; }"

@@ -435,9 +435,8 @@ class Healing:
         """A type taken for a class is calculated with."""
         for name in filter(None, match.groups()):
             entry = self._names.find(tuple(name.split("::")))
-            told = entry is not None and (entry.name, -1) in self._corrected
-            if entry is not None and not told and self._becomes(entry, NUMBER_TYPE, TYPE):
-                self._corrected.add((entry.name, -1))
+            if (name, -1) not in self._corrected and self._becomes(entry, NUMBER_TYPE, TYPE):
+                self._corrected.add((name, -1))
                 return True
         return False
 
@@ -496,7 +495,7 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
         ),
         (r"a non-type template parameter cannot have type '(?:const )?([\w:]+)'", Healing.template_parameter),
         (r"expected a type", Healing.expected_type),
-        (rf".*(?:binary expression|operand types) \({_OPERAND} and {_OPERAND}\)", Healing.computes),
+        (rf".*(?:binary expression \(|operand types ){_OPERAND} and {_OPERAND}\)", Healing.computes),
         (r"cannot (?:in|de)crement value of type '(?:const )?([\w:]+)'", Healing.computes),
         (r"base specifier must name a class", Healing.needs_class),
         (r"(?:expected class name|unknown class name)", Healing.class_name),
