@@ -16,6 +16,7 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.layout import Types
 from smemlint.evaluate.types.matching import is_type
 from smemlint.ir import (
+    Binary,
     Expr,
     Function,
     Launch,
@@ -53,6 +54,9 @@ CANDIDATES = {
     "xyz": ((32, 4, 2), (8, 8, 8)),
 }
 """Shapes for a kernel that nothing starts, the most probable first."""
+ODD_ROWS = (32, 3, 1)
+"""One more where rows are as long as the block is high (`s[threadIdx.x * blockDim.y + threadIdx.y]`): there
+conflicts of powers of two say nothing of the shape that is meant."""
 
 
 @record(frozen=True, slots=True)
@@ -455,8 +459,27 @@ def _without_launch(
     family = "x" if axes == "x" else ""
     return [
         replace(base, block=s, origin="candidate", assumed=True, dynamic=dynamic, family=family)
-        for s in CANDIDATES[axes]
+        for s in (*CANDIDATES[axes], *((ODD_ROWS,) if axes == "xy" and _high_rows(kernel, module) else ()))
     ]
+
+
+def _high_rows(kernel: Function, module: Module) -> bool:
+    """Whether something of a thread is multiplied by blockDim.y."""
+    pairs = [
+        (n.left, n.right)
+        for f in _reached(kernel, module)
+        for n in nodes_of(f.body)
+        if isinstance(n, Binary) and n.op == "*"
+    ]
+    return any(
+        isinstance(a, Special) and (a.name, a.axis) == ("blockDim", "y") and not _of_grid(b)
+        for x, y in pairs
+        for a, b in ((x, y), (y, x))
+    )
+
+
+def _of_grid(e: Expr) -> bool:
+    return any(isinstance(n, Special) and n.name in ("blockIdx", "gridDim", "blockDim") for n in walk(e))
 
 
 def _below(a: tuple[int, int, int], b: tuple[int, int, int]) -> bool:
