@@ -232,6 +232,15 @@ def test_a_function_that_no_kernel_calls_and_that_hands_on_what_it_declares_is_l
     assert "it declares `all`; no kernel of this file calls it" in out
 
 
+def test_a_function_that_no_kernel_calls_is_listed_beside_kernels_of_its_own_file(
+    here: Path, capsys: Capture
+) -> None:
+    (here / "k.cu").write_text(HANDS_ON + PLAIN, encoding="utf-8")
+    status, out, _ = run(capsys, "check", "--fail-on-unseen", "k.cu")
+    assert status == 1
+    assert "it declares `all`; no kernel of this file calls it" in out
+
+
 def test_a_function_that_another_file_of_the_run_reaches_is_not(here: Path, capsys: Capture) -> None:
     (here / "total.cuh").write_text(HANDS_ON, encoding="utf-8")
     source = """

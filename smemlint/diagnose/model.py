@@ -227,12 +227,13 @@ class UnparsedEntry:
 @record(frozen=True, slots=True)
 class Unseen:
     """A kernel that has to do with shared memory and of which no access was seen. name: as it is told; code,
-    text: why."""
+    text: why; until: the last line of its text, 0 where that says nothing."""
 
     name: str
     place: Place
     code: str
     text: str
+    until: int = 0
 
 
 @record(frozen=True, slots=True)

@@ -67,13 +67,14 @@ def unseen_kernels(kernels: Sequence[KernelReport], reports: Sequence[FileReport
             found[key] = _unseen(records, shares)
     names = {k.name for k in kernels}
     seen = [a for k in kernels for a in k.accesses if a.reached]
-    reached = {path for a in seen for path, _ in (*a.calls, (a.place.path, a.line))}
+    reached = {line for a in seen for line in (*a.calls, (a.place.path, a.line))}
     for report in reports:
         for lost in report.lost:
             if lost.code == UNKNOWN_KERNEL and lost.name.strip("`").rsplit("::", 1)[-1] in names:
                 continue  # another file of the run defines it
-            if lost.code == IDLE and lost.place.path in reached:
-                continue  # it is a header of another file of the run, or has kernels of its own
+            lines = range(lost.place.line, lost.until + 1)
+            if lost.code == IDLE and any((lost.place.path, line) in reached for line in lines):
+                continue  # a kernel of another file of the run gets to it
             found.setdefault((lost.place.path, lost.place.line, lost.place.column), lost)
     return tuple(found.values())
 

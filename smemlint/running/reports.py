@@ -15,7 +15,8 @@ from smemlint.diagnose.observe import observe
 from smemlint.diagnose.unseen import IDLE, RUN_TIME, UNKNOWN_KERNEL
 from smemlint.fix.model import renamed
 from smemlint.frontend.text.kernels import QUOTED
-from smemlint.ir import Module, Place
+from smemlint.ir import Function, Module, Place
+from smemlint.ir.walk import nodes_of
 from smemlint.launch.source.missing import missing_kernels
 from smemlint.patterns import pattern
 from smemlint.rules.added import added
@@ -119,7 +120,7 @@ def _lost(
     lost = list(idle)
     why = "it declares `{}`; no kernel of this file calls it"
     lost += [
-        Unseen(f"`{f.name}`", _moved(f.place, shown), IDLE, why.format(name))
+        Unseen(f"`{f.name}`", _moved(f.place, shown), IDLE, why.format(name), _last_line(f))
         for f, name in idle_functions(analyses, modules, path)
     ]
     lost += [
@@ -140,6 +141,11 @@ def _lost(
         for name, place in missing.items()
     ]
     return tuple(lost)
+
+
+def _last_line(function: Function) -> int:
+    places = [p for n in nodes_of(function.body) if isinstance(p := getattr(n, "place", None), Place)]
+    return max((p.line for p in places if p.path == function.place.path), default=function.place.line)
 
 
 def _moved(place: Place, shown: Callable[[str], str]) -> Place:
