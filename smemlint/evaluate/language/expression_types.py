@@ -97,7 +97,12 @@ def stays(e: Expr) -> bool:
 def type_of_expression(m: Machine, e: Expr) -> Typed | None:
     """The type of an expression; None where only what runs could tell it."""
     if stays(e):
+        o = m.find(e.id) if isinstance(e, Name) else None
+        if o is not None and not is_reference(o.type):
+            return Typed(o.type, True)
+        steps = m.effort.steps
         place = unseen(m, e, lvalue)
+        m.effort.steps = steps  # every operator in a template asks: that is no step of the program
         return Typed(place.pointee, True) if isinstance(place, Pointer) else None
     if isinstance(e, This):
         this = m.frame.this
