@@ -49,6 +49,7 @@ class Leading:
         self.launching = launching
         self.module = module
         self.called: dict[int, bool] = {}
+        self.given = {p.id for p in f.parameters if _callable(p.type)}
         nodes = nodes_of(f.body)
         lambdas = [n.var for n in nodes if isinstance(n, Declare) and isinstance(n.var.init, Lambda)]
         before = -1
@@ -77,7 +78,7 @@ class Leading:
             return False
         callee = n.callee.base if isinstance(n.callee, Member) else n.callee
         callee = callee.operand if isinstance(callee, Unary) else callee
-        given = {p.id for p in self.function.parameters if _callable(p.type)}
+        given = self.given
         if isinstance(callee, Name) and callee.id in given and not self._is_method(n.callee):
             return True
         if given and _hands_on(self.module, n, given, frozenset((self.function.id,))):

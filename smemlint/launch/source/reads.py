@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
+from functools import partial
 
 from smemlint.ir import (
     ArrayOf,
@@ -21,6 +22,9 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
+
+MOST_PARTS = 16_384
+"""Parts of statements of which it is remembered what they read, set and call."""
 
 
 def data_of(module: Module, f: Function, nodes: Iterable[object]) -> frozenset[str]:
@@ -45,12 +49,19 @@ def reads(code: object, data: Set[str]) -> tuple[frozenset[str], frozenset[str]]
     data: variables that lead to floating-point numbers: an element of one, or one handed over by address, is
     passed over.
     """
-    nodes = list(walk(code))
+    nodes = _reading(code)
     passed = set(_passed_over(nodes, data)) if data else set()
     names = frozenset(x.id for x in nodes if isinstance(x, Name) and id(x) not in passed)
     members = [x for x in nodes if isinstance(x, Member)]
     whole = {id(_owner(x)) for x in members}
     return names, frozenset(f"{x.name}." if id(x) in whole else x.name for x in members)
+
+
+@partial(by_identity, most=MOST_PARTS)
+def _reading(code: object) -> tuple[Name | Member | Index | Unary, ...]:
+    """What reads a variable or a member, or leads to one, at or below some code: programs that are linked
+    from the same files ask for the same code."""
+    return tuple(n for n in walk(code) if isinstance(n, Name | Member | Index | Unary))
 
 
 def _passed_over(nodes: Iterable[object], data: Set[str]) -> Iterator[int]:

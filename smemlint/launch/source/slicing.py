@@ -4,7 +4,7 @@ over."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from smemlint.evaluate.library.algorithms import WRITING
 from smemlint.evaluate.library.host_checks import checked, ends
@@ -55,7 +55,7 @@ from smemlint.launch.source.assignments import (
     stand_ins,
 )
 from smemlint.launch.source.leading import Leading
-from smemlint.launch.source.reads import data_of, is_real, reads
+from smemlint.launch.source.reads import MOST_PARTS, data_of, is_real, reads
 from smemlint.launch.source.settings import Settings, run_by_object
 from smemlint.launch.source.throwing import calls, may_throw
 
@@ -72,6 +72,7 @@ _READING = (
     "strlen",
 )
 """Functions of the library that set nothing which they are given a pointer to."""
+_DEEDS = (Assign, Unary, Call, Construct, Declare, LaunchStmt)
 _CALLED = "this()."
 """Before the name of a method that is called on the object that another one runs on."""
 
@@ -189,7 +190,7 @@ class HostSlice:
                 handed |= below[1]
                 launches = launches or below[2]
             for e in _expressions(s):
-                nodes = list(walk(e))
+                nodes = _deeds(e)
                 assigned |= assigned_in(nodes)
                 handed |= self._handed(nodes)
                 assigned |= self._behind(assigned)
@@ -304,23 +305,22 @@ class HostSlice:
                 telling.append(n)
             elif isinstance(n, If | Switch) and id(n) in self.open:
                 telling.append(n.value if isinstance(n, Switch) else n.condition)
-        shaping.update(x.id for e in telling for x in walk(e) if isinstance(x, Name))
+        shaping.update(*(_chosen(e)[0] for e in telling))
         given: list[tuple[str, object]] = []
         for n in nodes:
             if isinstance(n, Declare) and n.var.init is not None:
                 given.append((n.var.id, n.var.init))
             elif isinstance(n, Assign):
                 given.extend((root, n.value) for root in roots_of(n.target))
-        named = {id(e): names_in(e) for _, e in given}
         grew = True
         while grew:
             grew = False
             for target, e in given:
-                if target in shaping and not named[id(e)] <= shaping:
-                    shaping |= named[id(e)]
+                if target in shaping and not _chosen(e)[0] <= shaping:
+                    shaping |= _chosen(e)[0]
                     grew = True
         telling += [e for target, e in given if target in shaping]
-        found = {id(x) for e in telling for x in walk(e) if isinstance(x, Conditional)}
+        found = {each for e in telling for each in _chosen(e)[1]}
         for n in nodes:
             if isinstance(n, If | Switch | Loop) and not (isinstance(n, If) and n.constexpr):
                 assigned, _, launches = self._below(n)
@@ -390,6 +390,19 @@ class HostSlice:
         return (
             [own] if own is not None else [f for i in ids if (f := self.module.functions.get(i)) is not None]
         )
+
+
+@partial(by_identity, most=MOST_PARTS)
+def _deeds(e: object) -> tuple[object, ...]:
+    """The nodes at or below a part of a statement that may set, call or make something. Programs that are
+    linked from the same files ask for the same parts."""
+    return tuple(n for n in walk(e) if isinstance(n, _DEEDS))
+
+
+@partial(by_identity, most=MOST_PARTS)
+def _chosen(e: object) -> tuple[frozenset[str], tuple[int, ...]]:
+    """The variables (ids) that are named at or below some code, and id() of what chooses a value there."""
+    return names_in(e), tuple(id(n) for n in walk(e) if isinstance(n, Conditional))
 
 
 def _only_reads(callee: Expr) -> bool:
