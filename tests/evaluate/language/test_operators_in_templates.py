@@ -70,11 +70,15 @@ def test_functions_that_are_operators_for_classes_run_in_templates_too(
 
 def test_asking_what_an_operator_in_a_template_means_is_no_step_of_the_program() -> None:
     """Files with classes of numbers would end earlier than those without, at the same kernels."""
-    kernel = """template <class T> struct Add { T one; __device__ T operator()(T a, T b) { return a + b + one; } };
+    kernel = """template <class T> struct Add {
+        T one; __device__ T operator()(T a, T b) { return a + b + one; }
+    };
     template <class T> __global__ void k(T *o) {
         __shared__ T s[32]; T t = threadIdx.x; Add<T> add{1}; T &u = t; s[add(t, u) & 31] = t + u + 1;
     }"""
-    declared = "struct Q { int x; }; __device__ Q operator+(const Q &a, const Q &b) { return Q{a.x + b.x}; }\n"
+    declared = (
+        "struct Q { int x; }; __device__ Q operator+(const Q &a, const Q &b) { return Q{a.x + b.x}; }\n"
+    )
     launch = Launch((32, 1, 1), template={"T": INT})
     modules = [load(source_from_bytes("k.cu", (d + kernel).encode()))[0] for d in ("", declared)]
     without, beside = (evaluate(m, m.kernels()[0], launch).work for m in modules)
