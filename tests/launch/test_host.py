@@ -459,6 +459,36 @@ def steps(main: str) -> int:
     return ALL_HOST_STEPS - allowance.steps
 
 
+COSTLY = "int costly(int n) { int r = n; for (int i = 0; i < 60; i++) r = r * 3 + i; return r; } "
+
+
+def test_what_is_given_back_at_the_end_is_not_computed() -> None:
+    early = COSTLY + "int run(int n) { if (n < 9) return costly(n); sum<<<1, 64>>>(0, 0); return costly(2); }"
+    assert steps(early) < 40
+    assert steps(early + " int both(int n) { if (n < 3) return run(n); return run(n + 1); }") < 80
+    asked = early + " int main() { if (run(3) > 9) return 1; return costly(1); }"
+    assert steps(asked) > 60
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("int pick(int n) { if (n < 9) return 96; sum<<<1, 64>>>(0, 0); return 128; } "
+         "int main(int argc, char **) { int t = pick(argc * 9); sum<<<1, t>>>(0, 0); "
+         "return pick(5); }", [64, 128]),
+        ("template <class F> int go(F f) { sum<<<1, f(32)>>>(0, 0); return f(1); } "
+         "int main() { return go([](int x) { if (x > 9) return x * 2; return 32; }); }", [64]),
+        ("int go(int n) { sum<<<1, n>>>(0, 0); if (n == 64) throw 1; return n; } "
+         "int main() { try { return go(64); } catch (int) { sum<<<1, 128>>>(0, 0); } }", [64, 128]),
+        ("int go(int n) { for (int i = 1; i < 9; i++) if (i * 32 > n) return i; "
+         "sum<<<1, n>>>(0, 0); return n; } "
+         "int main() { sum<<<1, 32 * go(64)>>>(0, 0); return go(512); }", [96, 512]),
+    ],
+)  # fmt: skip
+def test_what_is_given_back_is_known_where_launches_follow(code: str, told: list[int]) -> None:
+    assert blocks(code) == told
+
+
 @pytest.mark.parametrize(
     "call", ["cudaMalloc((void **)&in, 64)", "fill(reinterpret_cast<void **>(&in))", "cudaMalloc(&in, 64)"]
 )

@@ -37,7 +37,10 @@ def run_return(m: Machine, s: Return) -> None:
     frame = m.frame
     v: Value | None = None
     live = len(frame.live)
-    if s.value is not None:
+    ahead = frame.ahead
+    ended = ahead.last and id(s) in frame.slice.trailing  # nobody asks what the value is
+    ahead.ending = ahead.last and id(s) in frame.slice.handing
+    if s.value is not None and not ended:
         t = frame.returns if frame.function is None else m.resolve(frame.function.returns)
         if isinstance(t, PointerTo) and t.reference:
             frame.names_place = True
@@ -48,6 +51,7 @@ def run_return(m: Machine, s: Return) -> None:
         else:
             frame.names_place = frame.place and _names_a_place(s.value)
             v = lvalue(m, s.value) if frame.names_place else returned(m, s.value)
+    ahead.ending = False
     end_lives(m, 0, frame.variables.get(s.value.id) if isinstance(s.value, Name) else None)
     del frame.live[live:]
     before = frame.outcome

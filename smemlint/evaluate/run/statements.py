@@ -39,6 +39,7 @@ from smemlint.ir import (
     OpaqueType,
     PointerTo,
     RecordRef,
+    Return,
     Scalar,
     Stmt,
     Type,
@@ -66,7 +67,7 @@ def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
     frame = m.frames[-1]
     for i, s in enumerate(body):
         if frame.ahead.last:
-            if id(s) in frame.slice.trailing:
+            if id(s) in frame.slice.trailing and not isinstance(s, Return):
                 return
             frame.ahead.ending = id(s) in frame.slice.handing
         if m.may is not seen:

@@ -164,6 +164,8 @@ class HostSlice:
         self.trailing: set[int] = set()
         self.handing: set[int] = set()
         self._find_end(self.function.body)
+        if self._below(self.function.body)[2]:
+            self._find_returns(self.function.body)
 
     def _find_end(self, s: Stmt) -> None:
         """Find what follows the last launch on each way through a statement, if it launches."""
@@ -178,6 +180,17 @@ class HostSlice:
             self.handing.add(id(s))
         for part in parts:
             self._find_end(part)
+
+    def _find_returns(self, s: Stmt) -> None:
+        """Find the returns that no launch of the function comes behind. Behind one that may throw, or in what
+        is tried, handlers come."""
+        if isinstance(s, Return) and not may_throw(s, self.throwing):
+            count = sum(map(self.leads.launches, walk(s)))
+            if count < 2:
+                (self.handing if count else self.trailing).add(id(s))
+        elif not isinstance(s, UnknownStmt):
+            for part in _parts(s):
+                self._find_returns(part)
 
     def _below(self, s: Stmt) -> tuple[set[str], set[str], bool]:
         """What is assigned in a statement; what else it may set; whether it launches. Found once for each."""
