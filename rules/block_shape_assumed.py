@@ -4,8 +4,8 @@ from smemlint.rules.base import Rule, Severity
 
 
 class BlockShapeAssumed(Rule):
-    """No launch, no bound and no code tells the block shape of a kernel, so a few usual shapes were tried.
-    Where some launches of a kernel tell it and others do not, nothing is told of these.
+    """The block shape of a kernel is not known, so a few usual shapes were tried.
+    Where only some launches of a kernel tell it, the others are not analysed.
 
     ## Why it matters
     Bank conflicts depend on which threads share a warp. With an assumed shape a conflict is reported as a

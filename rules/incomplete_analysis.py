@@ -16,7 +16,7 @@ class IncompleteAnalysis(Rule):
     No fix.
 
     ## References
-    docs/limits.md lists every reason.
+    docs/limits.md lists every reason; `smemlint explain REASON` shows one.
     """
 
     code, name, severity = "SMEM906", "incomplete-analysis", Severity.NOTE

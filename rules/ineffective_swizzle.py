@@ -47,7 +47,9 @@ class IneffectiveSwizzle(ConflictRule):
         if not _swizzled(conflict.site.expression, kernel):
             return None
         return Finding(
-            meeting_text(conflict), pitch_label(conflict, kernel), ("swizzle: it leaves this conflict",)
+            meeting_text(conflict),
+            pitch_label(conflict, kernel),
+            ("swizzle: the exclusive-or of the index leaves this conflict",),
         )
 
 

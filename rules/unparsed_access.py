@@ -4,10 +4,10 @@ from smemlint.rules.base import Rule, Severity
 
 
 class UnparsedAccess(Rule):
-    """The text mentions shared memory that did not reach the syntax tree.
+    """The parser dropped text that mentions shared memory.
 
     ## Why it matters
-    A statement that the parser dropped may hold conflicts that nobody sees. It is counted in the summary
+    A statement that the parser dropped may hold conflicts that nobody sees. It is counted in the last
     line.
 
     ## Use instead

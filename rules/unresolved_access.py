@@ -4,11 +4,11 @@ from smemlint.rules.base import Rule, Severity
 
 
 class UnresolvedAccess(Rule):
-    """An access of shared memory was seen, and its cost could not be told.
+    """The cost of an access of shared memory could not be determined.
 
     ## Why it matters
-    What is not understood is neither clean nor conflicting. The summary line always counts it; the reason
-    says what stood in the way.
+    Such an access is neither clean nor conflicting. The last line always counts it; the reason says what
+    stood in the way.
 
     ## Use instead
     Where the reason names a value that the source does not hold, give it: `--block`, `-D`, a template
@@ -18,7 +18,7 @@ class UnresolvedAccess(Rule):
     No fix.
 
     ## References
-    docs/limits.md lists every reason.
+    docs/limits.md lists every reason; `smemlint explain REASON` shows one.
     """
 
     code, name, severity = "SMEM901", "unresolved-access", Severity.NOTE

@@ -4,7 +4,7 @@ from smemlint.rules.base import Rule, Severity
 
 
 class UnseenKernel(Rule):
-    """A kernel has to do with shared memory, and no access of it was seen.
+    """A kernel uses shared memory, and none of its accesses was seen.
 
     ## Why it matters
     Nothing is known of such a kernel: that no conflict is reported does not mean that it has none. It is
@@ -18,7 +18,7 @@ class UnseenKernel(Rule):
     No fix.
 
     ## References
-    docs/limits.md lists every reason.
+    docs/limits.md lists every reason; `smemlint explain REASON` shows one.
     """
 
     code, name, severity = "SMEM907", "unseen-kernel", Severity.NOTE

@@ -23,6 +23,13 @@ WORD = 4
 BANK_CYCLE = BANKS * WORD
 """Bytes after which the banks repeat."""
 MATRIX_OPS = ("ldmatrix", "stmatrix")
+_DEPENDS = {
+    "data-dependent": "data",
+    "data-dependent-mask": "data",
+    "nonlinear-index": "run-time values",
+    "several-parameters": "run-time values",
+}
+"""What an address hangs on, by the name of the reason; other reasons say it themselves."""
 LANE_OPS = ("atomic", "cas", "cas loop")
 """Operations that serialise lanes on the same word."""
 
@@ -102,11 +109,11 @@ def meeting_text(conflict: Conflict) -> str:
     bank = f"bank {found.bank}" if conflict.trace.alignment == 0 else "one bank"
     if served_apart(conflict):
         active = tuple(lane for lane, offset in enumerate(worst.offsets) if offset is not None)
-        who = f"{lanes_text(active)} take a pass in each group of lanes, without a conflict in any"
+        who = f"{lanes_text(active)} do not conflict, and lie in groups of lanes that take a pass each"
     elif found.words == 1:
         who = f"{lanes_text(found.lanes)} meet on one word of {bank}"
     elif found.words < len(found.lanes):
-        who = f"{lanes_text(found.lanes)} ask {bank} for {found.words} different words"
+        who = f"{lanes_text(found.lanes)} access {found.words} different words of {bank}"
     else:
         who = f"{lanes_text(found.lanes)} meet in {bank}"
     return f"{who}; {cost_text(worst)}"
@@ -117,8 +124,10 @@ def unknown_text(conflict: Conflict) -> str:
     reasons = [conflict.reason, *(term.reason for term in conflict.trace.data)]
     told = next((r for r in reasons if r is not None and r.text), None)
     if told is not None:
-        on = "run-time values" if told.code == "several-parameters" else "data"
-        return f"depends on {on}: {told.text}"
+        on = _DEPENDS.get(told.code)
+        return (
+            told.text if on is None or told.text.startswith("depends on") else f"depends on {on}: {told.text}"
+        )
     if conflict.trace.maybe is not None:
         return "depends on data: which lanes take part"
     return "depends on values that are known at run time only"

@@ -95,7 +95,7 @@ def _parser(chosen: str) -> Parser:
     """All commands; the options of the chosen one."""
     whole = Parser(
         prog="smemlint",
-        description="Tells shared-memory bank conflicts of CUDA code from the source.",
+        description="Finds bank conflicts of shared memory in CUDA source.",
         epilog=f"`smemlint PATH...` is `smemlint check PATH...`.\n\n{EPILOG}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import smemlint
+from smemlint.view.reasons import REASONS
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 NAMERS = {"Unresolved", "note"}
@@ -27,3 +29,15 @@ def test_every_reason_is_documented() -> None:
     found = {r for p in package.rglob("*.py") for r in reasons(ast.parse(p.read_text(encoding="utf-8")))}
     assert len(found) > 10
     assert sorted(r for r in found if f"`{r}`" not in text) == []
+
+
+def test_smemlint_explains_each_reason_as_the_page_does() -> None:
+    """`smemlint explain budget`: the tables of the page, without links to its other parts."""
+    told = {}
+    for part in (DOCS / "limits.md").read_text(encoding="utf-8").split("\n## ")[1:]:
+        rows = [line.strip("|").split("|") for line in part.splitlines() if line.startswith("| `")]
+        cells = [(names, re.sub(r" \(\[.*?\]\(#.*?\)\)", "", text.strip())) for names, text, *_ in rows]
+        if cells:
+            head = part.partition("\n")[0]
+            told[head] = {name: text for names, text in cells for name in re.findall("`(.*?)`", names)}
+    assert told == REASONS

@@ -107,7 +107,8 @@ CLAIMS: dict[str, Check] = {
     rf"the best of (?P<tried>\d+) other layouts, {LAYOUT}, (?:costs as much|makes (?P<old>\d+) wavefronts "
     rf"(?P<new>\d+)){LOSSES}": numbers.best_of,
     rf"{LAYOUT} saves (?P<saved>\d+)(?: of (?:the kernel's )?(?P<kernel>\d+))? wavefronts"
-    r"(?: for integer work of about (?P<work>\d+))?(?P<blocks> and \d+ of \d+ resident blocks per SM)?"
+    r"(?: and costs index arithmetic worth about (?P<work>\d+))?"
+    r"(?P<blocks> and (?:costs )?\d+ of \d+ resident blocks per SM)?"
     rf"(?P<rest>; with more than .*?)?{LOSSES}": numbers.cheap,
     rf"{LAYOUT} would make (?P<old>\d+) wavefronts (?P<new>\d+); it takes (?P<more>\d+) B more than the "
     r"(?P<has>\d+) B that a block has already(?P<losses>)": numbers.no_room,

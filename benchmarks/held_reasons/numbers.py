@@ -213,7 +213,7 @@ def best_of(case: Case, m: re.Match[str]) -> str:
 
 
 def cheap(case: Case, m: re.Match[str]) -> str:
-    """`X saves S of the kernel's K wavefronts for integer work of about W and ...`."""
+    """`X saves S of the kernel's K wavefronts and costs index arithmetic worth about W and ...`."""
     now = before(case)
     if now is None:
         return UNCHECKED + "a part of an address is not known"

@@ -36,8 +36,8 @@ def options(parser: argparse.ArgumentParser) -> None:
         "unless a warp or an iteration is chosen."
     )
     add("what", nargs="+", metavar="FILE:LINE[:COLUMN] | DECLARATION ACCESS", help="the access to draw")
-    add("--warp", type=int, metavar="N", help="the request of this warp of the block, from 0")
-    add("--iteration", type=int, metavar="N", help="of this visit of the access, from 0")
+    add("--warp", type=int, metavar="N", help="draw this warp of the block, from 0")
+    add("--iteration", type=int, metavar="N", help="draw this iteration of the access, from 0")
     add("--kernel", metavar="NAME", help="only in this kernel, where several share the line")
     add("--no-fix", action="store_true", help="do not draw the access with its fix")
     add("--map-only", action="store_true", help="do not draw the array")

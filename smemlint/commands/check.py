@@ -40,7 +40,7 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--output",
         action="append",
         metavar="[FORMAT=]FILE",
-        help="write another format to a file beside; without FORMAT the ending tells it; repeatable",
+        help="also write this format to a file; without FORMAT by the ending of FILE; repeatable",
     )
     add("--color", choices=("auto", "always", "never"), default="auto", help="colours (default: auto)")
     add("--show-files", action="store_true", help="list the files that would be analysed, and end")
@@ -55,10 +55,12 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--min-ways",
         type=number("min-ways"),
         metavar="N",
-        help=f"conflicts below are silent (default: {DEFAULTS.choice.min_ways:g})",
+        help=f"report conflicts of N ways or more (default: {DEFAULTS.choice.min_ways:g})",
     )
     add(
-        "--level", choices=SEVERITIES, help=f"findings below are not shown (default: {DEFAULTS.choice.level})"
+        "--level",
+        choices=SEVERITIES,
+        help=f"show findings of this severity or more (default: {DEFAULTS.choice.level})",
     )
     add(
         "--sort",
@@ -69,19 +71,19 @@ def options(parser: argparse.ArgumentParser) -> None:
         "--top",
         type=whole("top"),
         metavar="N",
-        help="show the N costliest findings; the exit status is by all",
+        help="show the N costliest findings; all count for the exit status",
     )
     add(
         "--min-share",
         type=number("min-share"),
         metavar="PERCENT",
-        help="leave out conflicts that waste less of their kernel's shared-memory wavefronts (default: 0)",
+        help="leave out conflicts that waste a smaller share of their kernel's wavefronts (default: 0)",
     )
     add(
         "--shard",
         type=_shard,
         metavar="I/N",
-        help="analyse the I-th of N parts of the files, for `smemlint merge`, which gates",
+        help="analyse part I of N of the files; `smemlint merge` joins the reports",
     )
     add(
         "--statistics",
@@ -100,13 +102,13 @@ def options(parser: argparse.ArgumentParser) -> None:
     add(
         "--fail-on",
         choices=SEVERITIES,
-        help=f"findings from here on make exit status 1 (default: {DEFAULTS.gate.fail_on})",
+        help=f"exit status 1 for findings of this severity or more (default: {DEFAULTS.gate.fail_on})",
     )
     add(
         "--fail-on-unseen",
         action="store_true",
         default=None,
-        help="exit status 1 as well where a kernel shows no access of shared memory (SMEM907)",
+        help="exit status 1 also for kernels that show no access of shared memory (SMEM907)",
     )
     add("--exit-zero", action="store_true", default=None, help="exit status 0 whatever is found")
     baselines = gates.add_mutually_exclusive_group()
@@ -117,14 +119,16 @@ def options(parser: argparse.ArgumentParser) -> None:
     add(
         "--diff-base",
         metavar="REV",
-        help="only findings on lines, or arrays, that changed since this revision",
+        help="only findings on lines or arrays that changed since this revision",
     )
     budgets = gates.add_mutually_exclusive_group()
     budgets.add_argument(
-        "--budget", metavar="FILE", help="exit status 1 where a kernel's excess wavefronts exceed this file's"
+        "--budget",
+        metavar="FILE",
+        help="exit status 1 for a kernel with more excess wavefronts than in this file",
     )
     budgets.add_argument(
-        "--write-budget", metavar="FILE", help="write the present excess of each kernel there"
+        "--write-budget", metavar="FILE", help="write the excess wavefronts of each kernel to this file"
     )
     edits = parser.add_argument_group("edits")
     add = edits.add_argument

@@ -1,4 +1,4 @@
-"""`smemlint config`: the settings that hold for a path, and where each was said."""
+"""`smemlint config`: the settings that hold for a path, and where each was set."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINES = ("jobs", "timeout", "output", "extend")
 def options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("path", nargs="?", default=".", metavar="PATH", help="a file or folder (default: this folder)")
-    add("--config", metavar="FILE", help="read this configuration file, and no other")
+    add("--config", metavar="FILE", help="read this configuration file and no other")
     add("--output-format", choices=("table", "json"), default="table", help="default: table")
 
 

@@ -1,4 +1,4 @@
-"""`smemlint explain`: the page of one rule, or of a reason for which there is no fix."""
+"""`smemlint explain`: the page of one rule, or of a reason for no fix, no number or no analysis."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ def options(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from smemlint.fix.refusals import REASONS, explained
     from smemlint.rules import all_rules, find_rule, matches
+    from smemlint.view import reasons
 
     name = options.rule
     rule = find_rule(name)
-    reason = explained(name)
-    if rule is None and reason is not None:
-        put(reason)
+    pages = [page for page in (explained(name), reasons.explained(name)) if page is not None]
+    if rule is None and pages:
+        put("\n".join(pages))
         return CLEAN
     family = [r for r in all_rules() if matches(r, name)]
     if rule is None and family:
@@ -32,8 +33,9 @@ def run(options: argparse.Namespace) -> int:
     if rule is None:
         import difflib
 
-        known = [*(n for r in all_rules() for n in (r.code, r.name)), *REASONS]
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-        raise UsageError(f"no rule is called `{name}`; the nearest one is `{near[0]}`")
+        known = [*(n for r in all_rules() for n in (r.code, r.name)), *REASONS, *reasons.names()]
+        near = difflib.get_close_matches(name, known, n=1)
+        nearest = f"; the nearest one is `{near[0]}`" if near else " (see `smemlint rules`)"
+        raise UsageError(f"no rule and no reason is called `{name}`{nearest}")
     put(rule.markdown())
     return CLEAN

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 def options(parser: argparse.ArgumentParser) -> None:
     reading_options(parser)
-    parser.add_argument("--level", choices=SEVERITIES, help="findings below are not shown (default: warning)")
+    parser.add_argument(
+        "--level", choices=SEVERITIES, help="show findings of this severity or more (default: warning)"
+    )
     parser.epilog = "How editors start it: docs/editors.md. Needs pygls: pip install 'smemlint[lsp]'."
 
 

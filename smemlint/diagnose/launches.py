@@ -68,7 +68,9 @@ def _instances(best: Sight, same: Sequence[Sight], every: Sequence[Sight]) -> st
         total, bad = (len({s.kernel.template_arguments for s in some}) for some in (every, same))
         ways = {ways_text(s.access.worst or 0) for s in same}
         worst = (
-            f"worst {told} ({ways_text(best.access.worst or 0)}-way)" if len(ways) > 1 else f"such as {told}"
+            f"worst {told} ({ways_text(best.access.worst or 0)}-way)"
+            if len(ways) > 1
+            else f"for example {told}"
         )
         return f"instances: {bad} of {total} conflict; {worst}"
     known = ([s.kernel for s in some if not s.kernel.launch.assumed] for some in (every, same))
@@ -95,5 +97,5 @@ def arguments(kernel: KernelReport) -> str:
     kept = 0
     while kept < len(parts) and (not kept or len(", ".join(parts[: kept + 1])) <= _ARGUMENTS):
         kept += 1
-    more = f", {len(parts) - kept} more" if kept < len(parts) else ""
+    more = f", ... ({len(parts) - kept} more)" if kept < len(parts) else ""
     return ", ".join(parts[:kept]) + more

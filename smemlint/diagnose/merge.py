@@ -20,6 +20,7 @@ from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 from smemlint.rules import DeclarationRule, Rule, Severity, find_rule
 from smemlint.rules.words import ways_text
+from smemlint.view.help import HELP
 
 _SHOWN_VISITS = 12
 _IN_A_ROW = 4
@@ -256,7 +257,7 @@ def _unresolved(sight: Sight) -> Diagnostic:
         access.place,
         f"the cost of this {access.op} is not known",
         text,
-        notes=(f"reason: {code}",),
+        notes=_because(code),
         kernel=sight.kernel.name,
         array=access.array,
         grade=access.grade,
@@ -294,14 +295,27 @@ def _declared(kernels: Sequence[KernelReport]) -> Iterator[Diagnostic]:
 def _not_seen(kernels: Iterable[Unseen]) -> Iterator[Diagnostic]:
     for kernel in kernels:
         title = f"no shared-memory access of {kernel.name} was seen"
-        reason = (f"reason: {kernel.code}",)
-        yield _plain("SMEM907", kernel.place, title, kernel.text, notes=reason, kernel=kernel.name.strip("`"))
+        yield _plain(
+            "SMEM907",
+            kernel.place,
+            title,
+            kernel.text,
+            notes=_because(kernel.code),
+            kernel=kernel.name.strip("`"),
+        )
+
+
+def _because(code: str) -> tuple[str, ...]:
+    """The name of a reason, and what would bring a number, where anything does."""
+    helps = HELP.get(code, "nothing")
+    reason = f"reason: {code}"
+    return (reason,) if helps.startswith("nothing") else (reason, f"what helps: {helps}")
 
 
 def _is_told(d: Diagnostic, not_seen: Mapping[tuple[str, int, int, int, int], str]) -> bool:
     """Whether that a kernel was analysed in part says no more than that no access of it was seen."""
     text = not_seen.get(site_of(d.place)) if d.code == "SMEM906" else None
-    return text is not None and (d.notes == ("reason: no-access",) or text.endswith(d.here))
+    return text is not None and (d.notes[:1] == ("reason: no-access",) or text.endswith(d.here))
 
 
 def _assumed(kernel: KernelReport, what: str, tried: str) -> Diagnostic:
@@ -327,11 +341,11 @@ def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileRepor
             tried = ", ".join(dict.fromkeys(shape(k) for k in same))
             opened = ", ".join(dict.fromkeys(k.launch.opened for k in same if k.launch.opened))
             tried += f": {opened} leaves it open" if opened else ""
-            yield _assumed(same[0], "the block shape", f"{tried}; tell it with --block {same[0].name}=X,Y,Z")
+            yield _assumed(same[0], "the block shape", f"{tried}; give it with --block {same[0].name}=X,Y,Z")
     for every in _by_kernel(k for k in kernels if k.launch.beside):
         where = ", ".join(dict.fromkeys(x for k in every for x in k.launch.beside))
         title = f"the block shape of a launch of `{every[0].name}` is not known"
-        text = f"nothing is told of what is started in {where}"
+        text = f"what is started in {where} is not analysed"
         yield _plain("SMEM902", every[0].place, title, text, kernel=every[0].name)
     seen: set[object] = set()
     for report in reports:
@@ -348,6 +362,6 @@ def _about_analysis(kernels: Sequence[KernelReport], reports: Sequence[FileRepor
                     note.place,
                     f"`{kernel.name}` was analysed in part",
                     note.text,
-                    notes=(f"reason: {note.code}",),
+                    notes=_because(note.code),
                     kernel=kernel.name,
                 )

@@ -26,7 +26,7 @@ def reached(kernel: KernelReport) -> KernelReport:
 
 def replaced(kernel: KernelReport) -> KernelReport:
     """The record of an assumed launch for which a known one stands: what it reaches is not known to be."""
-    reason = ("not-reached", f"no known launch of `{kernel.name}` is seen to get there")
+    reason = ("not-reached", f"no known launch of `{kernel.name}` reaches this line")
     unknown = tuple(
         Access(
             a.place, a.op, a.width, a.array, a.expression, 0, None, None, None, "unresolved", reason,

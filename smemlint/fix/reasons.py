@@ -82,10 +82,10 @@ def _cheap(choice: Choice, instances: Sequence[Instance], texts: Mapping[str, So
     text = f"{_named(choice, instances, texts)} saves {before - option.total}{of} wavefronts"
     work = sum(option.work)
     if work:
-        text += f" for integer work of about {work}"
+        text += f" and costs index arithmetic worth about {work}"
     lost = option.blocks[0] - option.blocks[1]
     if lost:
-        text += f" and {lost} of {option.blocks[0]} resident blocks per SM"
+        text += f" and {'' if work else 'costs '}{lost} of {option.blocks[0]} resident blocks per SM"
     if option.step is not None:
         text += f"; {option.step.text}"
     return Refusal("not-worth-it", text + _accesses(worse(option, instances)))

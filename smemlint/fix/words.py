@@ -87,7 +87,7 @@ def effect(changes: Sequence[SiteChange]) -> str:
     return f"{before} wavefronts become {after} ({best}accesses: {', '.join(said)})"
 
 
-_OUTCOMES = ("freed", "with fewer conflicts", "with as many", "with more")
+_OUTCOMES = ("conflict-free", "with fewer conflicts", "as before", "with more conflicts")
 
 
 def _outcome(changes: Sequence[SiteChange]) -> str:

@@ -108,11 +108,14 @@ def fix_notes(fix: Suggestion | None, *, open_loops: bool = False) -> tuple[str,
         if fix.safe:
             return (f"fix [*]: {fix.words}", *gain)
         return (f"fix [unsafe]: {fix.words}", *gain, f"unsafe: {fix.unsafe_because}")
-    if fix.refused is not None and fix.refused.code == "no-better-layout":
+    if fix.refused is None:
+        return (f"fix: {fix.words}",)
+    tried = fix.refused.code == "not-worth-it" and fix.kind == "layout"  # no layout to name
+    if tried or fix.refused.code == "no-better-layout":
         return (f"no fix: {fix.refused.text}",)
-    if fix.refused is not None:
-        return (f"fix: {fix.words}", f"no edit: {fix.refused.text}")
-    return (f"fix: {fix.words}",)
+    if fix.kind == "layout" and fix.refused.code != "struct-layout":
+        return (f"no fix: {fix.words}: {fix.refused.text}",)
+    return (f"fix [by hand]: {fix.words}", f"no edit: {fix.refused.text}")
 
 
 def gain_text(fix: Suggestion, *, open_loops: bool = False) -> str:

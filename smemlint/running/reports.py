@@ -112,7 +112,7 @@ def _lost(
 ) -> tuple[Unseen, ...]:
     """Kernels that did not reach the syntax tree, lambdas that no launch was seen to run, and kernels that
     are started here and defined nowhere."""
-    why = "it declares `{}`; no known launch is seen to run it"
+    why = "it declares `{}`; no known launch runs it"
     idle = tuple(
         Unseen("a lambda", _moved(f.place, shown), "not-reached", why.format(name))
         for f, name in idle_lambdas(analyses, modules)

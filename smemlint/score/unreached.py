@@ -187,9 +187,9 @@ def _cause(
             if note.code in _STOPS:
                 return indices[0], note
     names = ", ".join(f"`{k.name}`" for k in kernels[:3]) + (", ..." if len(kernels) > 3 else "")
-    text = f"no known launch of {names} is seen to get there"
+    text = f"no known launch of {names} reaches this line"
     if all(analyses[i].launch.assumed for i in indices):
-        text = f"no launch of {names} is known, and none of the block shapes that were tried gets there"
+        text = f"no launch of {names} is known, and no block shape that was tried reaches this line"
     return indices[0], Unresolved(NOT_REACHED, text, function.place)
 
 

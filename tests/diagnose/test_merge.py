@@ -83,7 +83,7 @@ def test_launches_of_which_nothing_is_told_are_one_note() -> None:
 
     (found,) = findings(beside("64", "a.cu:3"), beside("128", "a.cu:3", "b.cu:9"))
     assert (found.code, found.severity) == ("SMEM902", Severity.NOTE)
-    assert found.here == "nothing is told of what is started in a.cu:3, b.cu:9"
+    assert found.here == "what is started in a.cu:3, b.cu:9 is not analysed"
 
 
 def test_a_launch_that_is_known_somewhere_replaces_assumed_ones() -> None:
@@ -106,7 +106,7 @@ def test_a_launch_that_leaves_its_block_open_is_kept_beside_a_known_one_elsewher
     (conflict, note) = sorted(findings(known, elsewhere), key=lambda f: f.code)
     assert (conflict.severity, conflict.code, note.code) == (Severity.WARNING, "SMEM101", "SMEM902")
     assert "launch: block (32, 8) from transpose.cu:108" in conflict.notes
-    assert note.here.startswith("tried (16, 8): transpose.cu:50 leaves it open; tell it with --block ")
+    assert note.here.startswith("tried (16, 8): transpose.cu:50 leaves it open; give it with --block ")
     same_place = analysis(clean(), block=(16, 8, 1), assumed=True, origin="candidate", line=108)
     same_shape = analysis(clean(), assumed=True, origin="candidate", line=50)
     assert findings(known, same_place) == findings(known, same_shape) == findings(known)
@@ -136,7 +136,7 @@ def test_what_only_an_assumed_launch_reaches_is_kept_as_not_reached() -> None:
     ]
     assert kernel.accesses[0].reason == (
         "not-reached",
-        "no known launch of `transpose` is seen to get there",
+        "no known launch of `transpose` reaches this line",
     )
 
 

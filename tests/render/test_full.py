@@ -144,7 +144,10 @@ def test_what_a_fix_buys_is_told_for_the_kernel_as_a_whole() -> None:
 def test_a_refused_edit_leaves_the_advice_and_the_reason() -> None:
     fix = suggestion(edits=None, refused=Refusal("macro", "the declaration stands in a macro"))
     text = render("full", report([diagnostic(fix=fix)]))
-    assert "   = fix: pad the row" in text and "   = no edit: the declaration stands in a macro\n" in text
+    assert (
+        "   = fix [by hand]: pad the row" in text
+        and "   = no edit: the declaration stands in a macro\n" in text
+    )
 
 
 def test_severities_are_named() -> None:

@@ -104,7 +104,7 @@ def test_groups_of_a_wide_access_that_could_share_a_pass_are_a_note() -> None:
     few = [8 * i if i % 4 == 0 else None for i in range(32)]
     explained = explain(one := conflict(few, 2, op="store", width=8), analysis(one, arrays=[array((32,), 8)]))
     assert explained is not None and explained[1].severity is Severity.NOTE
-    assert explained[1].here.startswith("lanes 0, 4 .. 28 take a pass in each group of lanes")
+    assert explained[1].here.startswith("lanes 0, 4 .. 28 do not conflict, and lie in groups of lanes")
 
 
 def test_atomics_on_one_word_are_serialised() -> None:

@@ -53,7 +53,7 @@ def unreached(text: str) -> list[tuple[str, int, str, str]]:
 
 
 def test_code_that_the_launch_switches_off_is_listed() -> None:
-    why = "not-reached: no known launch of `reduce` is seen to get there"
+    why = "not-reached: no known launch of `reduce` reaches this line"
     assert unreached(REDUCE + START) == [
         ("reduce", 6, "load", why),
         ("reduce", 6, "store", why),
@@ -92,13 +92,13 @@ void go(float *p) { k<<<1, 32>>>(p); }
 def test_without_a_launch_that_is_said() -> None:
     text = REDUCE.replace("template <int THREADS> ", "#define THREADS 128\n")
     assert {reason for *_, reason in unreached(text)} == {
-        "not-reached: no launch of `reduce` is known, and none of the block shapes that were tried gets there"
+        "not-reached: no launch of `reduce` is known, and no block shape that was tried reaches this line"
     }
 
 
 def test_a_branch_of_a_device_function_goes_to_the_kernel_that_calls_it() -> None:
     assert unreached(BLOCK_SUM + SUM) == [
-        ("sum", 5, "store", "not-reached: no known launch of `sum` is seen to get there")
+        ("sum", 5, "store", "not-reached: no known launch of `sum` reaches this line")
     ]
 
 

@@ -17,10 +17,10 @@ STDIN = "-"
 Read = TypeVar("Read")
 
 EPILOG = """\
-exit status: 0 clean, 1 findings at or above --fail-on, 2 usage, configuration, or a file that could not be
-analysed (the others still are). Settings come from the closest smemlint.toml or [tool.smemlint] in
-pyproject.toml, up to the root of the repository. Its keys are the options that say how code is read and what
-counts; what writes, starts programs or takes more of the machine is said here alone."""
+exit status: 0 clean; 1 findings at or above --fail-on; 2 wrong usage or configuration, or a file that could
+not be analysed (the others still are). Settings come from the closest smemlint.toml or [tool.smemlint] in
+pyproject.toml, up to the root of the repository. Options that write files, start programs or take more of the
+machine work on the command line only."""
 
 
 def source_options(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def reading_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--stdin-filename",
         metavar="PATH",
-        help="what standard input is called, and where its includes are looked up",
+        help="name of standard input, whose folder is searched for its includes",
     )
     add(
         "--block",
@@ -46,12 +46,12 @@ def reading_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--launches-from",
         metavar="PROFILE",
-        help="take the block shapes that a profile tells (`ncu --page raw --csv`)",
+        help="take block shapes from a profile (`ncu --page raw --csv`)",
     )
     add("--arch", metavar="SM", help=f"architecture (default: {DEFAULTS.reading.arch})")
     add("-D", action="append", dest="define", metavar="NAME[=VALUE]", help="define a macro; repeatable")
     add("-I", action="append", dest="include", metavar="DIR", help="look for includes there; repeatable")
-    add("--std", metavar="STANDARD", help="C++ standard (default: by the text, c++17 at least)")
+    add("--std", metavar="STANDARD", help="C++ standard (default: what the text needs, c++17 at least)")
     add(
         "-p",
         dest="compile_commands",
@@ -62,14 +62,14 @@ def reading_options(parser: argparse.ArgumentParser) -> None:
         "--exclude",
         action="append",
         metavar="PATTERN",
-        help="leave files out that a pattern as in .gitignore means; repeatable",
+        help="leave out files that match a .gitignore pattern; repeatable",
     )
-    add("--config", metavar="FILE", help="read this configuration file, and no other")
+    add("--config", metavar="FILE", help="read this configuration file and no other")
     add(
         "--timeout",
         type=number("timeout"),
         metavar="SECONDS",
-        help=f"give a file up after this much computing (default: {DEFAULTS.timeout:g})",
+        help=f"give up a file after this much computing time (default: {DEFAULTS.timeout:g})",
     )
     add(
         "-j",
@@ -78,9 +78,7 @@ def reading_options(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes (default: by the number of files and cores)",
     )
-    add(
-        "--no-cache", action="store_true", help="analyse every file anew; by default unchanged ones are known"
-    )
+    add("--no-cache", action="store_true", help="analyse unchanged files again, too")
 
 
 def number(name: str) -> Callable[[str], float]:

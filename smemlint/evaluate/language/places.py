@@ -189,9 +189,8 @@ def offset_pointer(m: Machine, p: Pointer, n: Int, place: Place | None) -> Point
     if size is None:
         if p.object.storage == "shared":
             m.types.miss(p.pointee)
-        reason = Unresolved(
-            "unknown-size", f"the size of an element of `{p.object.name}` is not known", place
-        )
+        what = "the length of a row" if isinstance(p.pointee, ArrayOf) else "the size of an element"
+        reason = Unresolved("unknown-size", f"{what} of `{p.object.name}` is not known", place)
         if p.object.storage == "shared":
             m.note(reason.code, reason.text, place)
         step = m.unknowns.value(LONG, "sizeof", low=1, reason=reason, varying=not m.host)

@@ -235,7 +235,7 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
     if m.host and not isinstance(v, FunctionValue):  # clang says `n(1)` where a class lacks `n.fetch_add(1)`
         forget_given(named_place(m, e.callee), ())
     if isinstance(v, Pointer | RecordValue):
-        escaped(m, v, "unknown-function", "a call of what is no function here", e)
+        escaped(m, v, "unknown-function", "an `operator()` that is not known", e)
         return Other()
     name = v.name if isinstance(v, FunctionValue) else e.callee.name if isinstance(e.callee, Name) else ""
     arguments = v.arguments if isinstance(v, FunctionValue) else ()

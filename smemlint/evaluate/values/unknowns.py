@@ -153,9 +153,7 @@ class Unknowns:
         uniform = a.uniform and b.uniform
         reason = next((s.reason for v in (a, b) for m in v.terms for s in m if s.varying and s.reason), None)
         if not uniform and reason is None:
-            reason = Unresolved(
-                NONLINEAR, f"`{op}` cuts through a run-time value that is added to a lane term"
-            )
+            reason = Unresolved(NONLINEAR, f"`{op}` of a sum of a run-time value and the lane's number")
         ka, kb = a.key(), b.key()
         key = (op, ka, kb) if uniform and ka is not None and kb is not None else None
         if key is not None and key in self.memo:

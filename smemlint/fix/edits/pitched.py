@@ -86,7 +86,7 @@ def pitch(
         edits.extend(_in_parts(at, name, value, shape.element, value_of))
     # An index that says no row stays in the first one, as far as was seen.
     unsaid = next(_without_row(at, indices, told), None)
-    within = f"`{at.name}` is indexed on line {unsaid.line} without its rows" if unsaid is not None else ""
+    within = f"the index of `{at.name}` on line {unsaid.line} shows no row" if unsaid is not None else ""
     written = checked(edits, f"{name} = {padded}", within)
     more = _in_rows(at, indices, told, pitch, name) if value & (value - 1) == 0 else []
     if isinstance(written, Refusal) or not more:
