@@ -31,12 +31,11 @@ from smemlint.evaluate.control_flow.settling import (
     ways_out,
 )
 from smemlint.evaluate.language.conversions import truth
-from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.library.host_checks import checked, ends
 from smemlint.evaluate.machine.dispatch import run, rvalue, unseen
 from smemlint.evaluate.machine.machine import Barrier, Machine
 from smemlint.evaluate.memory.local_memory import here
-from smemlint.evaluate.run.conditionals import chooses_arrays, continued, may_set
+from smemlint.evaluate.run.conditionals import asked, chooses_arrays, continued, may_set
 from smemlint.evaluate.run.exceptions import note_check
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.lanes import equal_masks, some
@@ -134,7 +133,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     line, m.lines.follows = m.lines.region, None
     m.context.keeps_out = first_block.keeps_out(m, s)
     m.unknowns.setting = not m.host and _only_sets(s)
-    c = here(m, ar.truth_of(truth(m, full(m, s.condition)), m.unknowns))
+    c = asked(m, s.condition, int(isinstance(last_statement(s.then), Break)) or None)
     m.unknowns.setting, m.context.keeps_out = False, None
     roots = continued(m, s.condition)
     guessed = m.unknowns.guesses != guesses

@@ -13,12 +13,14 @@ from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, differ, leave_open, settle, settled_at
 from smemlint.evaluate.language.accesses import load, mention
 from smemlint.evaluate.language.conversions import operand_of, truth
+from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.language.expression_types import type_of_expression
 from smemlint.evaluate.language.names import shared_named
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.local_memory import here, merge
 from smemlint.evaluate.values import arithmetic as ar
+from smemlint.evaluate.values.comparison import LARGE
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, collapse, form_of, subtract
 from smemlint.evaluate.values.widths import common_type
 from smemlint.ir import (
@@ -99,6 +101,21 @@ def short_circuit(
 def _shared(c: Int, lanes: Mask) -> Int:
     """A truth value that these lanes share, as one number: beside it an unknown of all lanes stays one."""
     return Int(collapse(c.const, lanes), BOOL, None, c.form) if c.known else c
+
+
+def asked(m: Machine, condition: Expr, senseless: int | None) -> Int:
+    """What the condition of a loop or an `if` tells. senseless: what it is not written for. Where only a
+    large size tells all lanes that (`while (i >= n) i -= n;` would never go round), it is left open."""
+    assumed, guessed = dict(m.journal.assumptions), list(m.unknowns.guessed)
+    c = here(m, ar.truth_of(truth(m, full(m, condition)), m.unknowns))
+    large = LARGE in m.unknowns.guessed[len(guessed) :]
+    if m.host or not (large and c.known) or collapse(c.const, m.may) != senseless or may_set(condition):
+        return c
+    m.journal.assumptions, m.unknowns.guessed = assumed, guessed
+    m.unknowns.certain, certain = True, m.unknowns.certain
+    c = here(m, ar.truth_of(truth(m, unseen(m, condition)), m.unknowns))
+    m.unknowns.certain = certain
+    return c
 
 
 def continued(m: Machine, condition: Expr) -> tuple[int, int]:

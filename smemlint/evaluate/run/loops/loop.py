@@ -14,12 +14,10 @@ from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.launch_choices import LoopOfLaunch
 from smemlint.evaluate.control_flow.masks import changes_since, decode, restore, snapshot
 from smemlint.evaluate.control_flow.settling import choice_at, leave_open, settle, settled_at
-from smemlint.evaluate.language.conversions import truth
-from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.library.atomics import same_for_all
-from smemlint.evaluate.machine.dispatch import run, unseen
+from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Event, Exits, Machine, Mask
-from smemlint.evaluate.memory.local_memory import here
+from smemlint.evaluate.run.conditionals import asked
 from smemlint.evaluate.run.loops.compile_time import (
     compile_time_trips,
     counter_of,
@@ -42,11 +40,9 @@ from smemlint.evaluate.run.loops.triangles import stays_around
 from smemlint.evaluate.run.loops.trips import iterations_left
 from smemlint.evaluate.run.loops.uneven import run_uneven
 from smemlint.evaluate.run.statements import end_scope
-from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.choices import Way
-from smemlint.evaluate.values.comparison import LARGE
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, Pointer, collapse
+from smemlint.evaluate.values.number import Int, Pointer
 from smemlint.evaluate.values.objects import Snapshot
 from smemlint.ir import (
     STEPS,
@@ -187,7 +183,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         head = _head(m, s, left) if s.test_first or trips else None
         if s.condition is not None and (s.test_first or trips):
             guesses = m.unknowns.guesses
-            c = _asked(m, s.condition, first=trips == (not s.test_first))
+            c = asked(m, s.condition, 0 if trips == (not s.test_first) else None)
             head = head if head is not None and changes_since(head[0]) else None
             if not c.known or m.unknowns.guesses != guesses:
                 settled = _settled(m, s, c)
@@ -276,21 +272,6 @@ def _go_round(m: Machine, s: Loop) -> None:
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)
     launched.ended(exits.end, trips if trip is None else trip, stays=not gone)
-
-
-def _asked(m: Machine, condition: Expr, *, first: bool) -> Int:
-    """What the condition tells. That it holds in no lane is nothing to assume of a large size the first time:
-    nobody writes a loop that never goes round (`while (i >= n) i -= n;`)."""
-    assumed, guessed = dict(m.journal.assumptions), list(m.unknowns.guessed)
-    c = here(m, ar.truth_of(truth(m, full(m, condition)), m.unknowns))
-    large = LARGE in m.unknowns.guessed[len(guessed) :]
-    if not (first and large and c.known) or m.host or collapse(c.const, m.may) != 0 or _may_set(condition):
-        return c
-    m.journal.assumptions, m.unknowns.guessed = assumed, guessed
-    m.unknowns.certain, certain = True, m.unknowns.certain
-    c = here(m, ar.truth_of(truth(m, unseen(m, condition)), m.unknowns))
-    m.unknowns.certain = certain
-    return c
 
 
 def _fewer(m: Machine, s: Loop, limit: int, trips: int, started: bool) -> int:

@@ -65,19 +65,22 @@ def test_a_condition_that_steps_what_a_pointer_leads_to_steps_once_for_each_roun
         ("while (i >= n) i -= n;", lambda t, n: t % n),
         ("for (; i > n; i -= n) ;", lambda t, n: t if t <= n else (t - 1) % n + 1),
         ("do i -= n; while (i >= n); i += n;", lambda t, n: t % n + n if t >= n else t),
+        ("while (true) { if (i < n) break; i -= n; }", lambda t, n: t % n),
+        ("for (;;) { i -= n; if (i < 0) break; } i += n;", lambda t, n: t % n),
+        ("i = 0; for (int k = 0; k < 8; k++) { if (t < k * n) break; i = k; }", lambda t, n: min(t // n, 7)),
     ],
 )
 def test_a_loop_that_a_large_size_would_never_begin_may_run(
     loop: str, left: Callable[[int, int], int]
 ) -> None:
-    """The last lane of `i % n` goes to another bank for each n: no one number holds for all."""
-    body = f"int i = threadIdx.x; {loop} s[i * 4] = 1;"
+    body = f"const int t = threadIdx.x; int i = t; {loop} s[i * 4 + t] = 1;"
     text = f"__global__ void k(float *o, int n) {{ __shared__ float s[4096]; {body} o[threadIdx.x] = s[7]; }}"
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
     (store,) = [c for c in found if c.site.op == "store"]
     truth = {
-        wavefronts("store", 4, [16 * left(t, n) for t in range(32)]).wavefronts for n in (1, 2, 5, 9, 30, 64)
+        wavefronts("store", 4, [16 * left(t, n) + 4 * t for t in range(32)]).wavefronts
+        for n in (1, 2, 5, 9, 30, 64)
     }
     assert len(truth) > 1
     assert store.grade is Grade.BOUND
