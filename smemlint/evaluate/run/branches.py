@@ -37,6 +37,7 @@ from smemlint.evaluate.machine.machine import Barrier, Machine
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.conditionals import asked, chooses_arrays, continued, may_set
 from smemlint.evaluate.run.exceptions import note_check
+from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, collapse, form_of
@@ -152,6 +153,8 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
         contrary = c.const == 0
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     guessed = guessed or (bool(m.context.supposed) and c.known and supposed(m, s.condition))
+    early = not s.constexpr and speculate(m, c, (s.then, otherwise), guessed=guessed)
+    begun = len(m.log)
     if c.known and isinstance(c.const, int) and (m.host or s.constexpr or guessed or not form_of(c).terms):
         if guessed:
             m.arm(roots[not c.const], m.lines.made)
@@ -163,7 +166,10 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
             run(m, s.then)
         elif otherwise is not None:
             run(m, otherwise)
-        if guessed:
+        if early:
+            spare(m, begun)
+            m.lines.region = line
+        elif guessed:
             m.straight()
             m.lines.parents[m.lines.region] = line
         return
@@ -191,7 +197,11 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
         if parts is not None:
             branch(m, parts[0], lambda: arm(True, s.then), None, roots, (s.then, None), s)
             c = parts[1]
-    parted = branch(m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), s, chosen=chosen)
+    parted = branch(
+        m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), s, chosen=chosen, early=early
+    )
+    if early:
+        spare(m, begun)
     if choice is not None and (parted or ways_out(m) > left):
         leave_open(m, choice)
 
@@ -214,10 +224,12 @@ def branch(
     at: If | None = None,
     *,
     chosen: bool = False,
+    early: bool = False,
 ) -> bool:
     """Both ways of a condition that differs between lanes or is not known. roots: the lines that lead there.
-    arms: the code of both, of the `if` at hand; chosen: they give one variable an element. Returns, of host
-    code that is run way by way, whether it matters which way is taken."""
+    arms: the code of both, of the `if` at hand; chosen: they give one variable an element; early: what they
+    load is loaded in front. Returns, of host code that is run way by way, whether it matters which is taken.
+    """
     c = ar.one_unknown(c, m.unknowns)
     must, may = m.must, m.may
     m.context.stale = m.context.stale and not equal_masks(may, m.threads.present)
@@ -249,7 +261,7 @@ def branch(
     turned = len(m.log)
     if m.anyone():
         _arm(m, negated, no, otherwise)
-        if otherwise is not None:
+        if otherwise is not None and not early:
             note(m, c, logged, turned, arms, chosen, at)
     ended = len(m.log)
     m.straight()

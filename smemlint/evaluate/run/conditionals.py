@@ -19,6 +19,7 @@ from smemlint.evaluate.language.names import shared_named
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.local_memory import here, merge
+from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import LARGE
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, collapse, form_of, subtract
@@ -154,6 +155,9 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if settled is not None:
         settle(m, c, settled)
         return evaluate(m, e.then if settled else e.otherwise)
+    scaled = m.unknowns.guesses != guesses
+    early = evaluate is rvalue and speculate(m, c, (e.then, e.otherwise), guessed=scaled)
+    first = len(m.log)
     if c.known and isinstance(c.const, int):
         leave_open(m, choice)
         guessed = m.unknowns.guesses != guesses
@@ -162,12 +166,14 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         chosen = evaluate(m, e.then if c.const else e.otherwise)
         if guessed and m.code_size.touched > touched:
             m.stop("fork")
+        if early:
+            spare(m, first)
         m.lines.region = line
         other = e.otherwise if c.const else e.then
         if evaluate is rvalue and isinstance(chosen, Int):
             chosen = _of_common_type(m, chosen, other)
         return _chosen_by_launch(m, c, e, chosen, evaluate)
-    if evaluate is rvalue and _of_two_arrays(m, e):
+    if evaluate is rvalue and not early and _of_two_arrays(m, e):
         return _chosen_element(m, e, c)
     then = decode(m, c, stays=True)
     otherwise = decode(m, ar.logical_not(c, m.unknowns), stays=True)
@@ -185,7 +191,9 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     turned = len(m.log)
     b = evaluate(m, e.otherwise) if m.anyone() else None
     m.must, m.may = keep
-    if evaluate is rvalue:
+    if early:
+        spare(m, first)
+    elif evaluate is rvalue:
         note(
             m,
             c,

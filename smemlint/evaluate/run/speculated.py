@@ -1,0 +1,157 @@
+"""Loads in the arms of a condition that the optimiser makes for all lanes, in front of it.
+
+    if (i < t) v += sums[i];        // of a loop that disappears: the sums are loaded together
+    v = t > 3 ? low[0] : high[0];   // both are loaded, then one is chosen
+
+A fixed element of an array of known size is there for everyone, so that it may be loaded for nothing where
+that spares a branch: where the arms do no more than a few operations on such elements and set variables.
+Measured with nvcc 13.0 (docs/dev/joining.md, "Loads that move before a condition").
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from smemlint.evaluate.machine.dispatch import rvalue, unseen
+from smemlint.evaluate.machine.machine import Event, Machine
+from smemlint.evaluate.values.number import Int, form_of
+from smemlint.ir import (
+    STEPS,
+    Asm,
+    Assign,
+    Binary,
+    Block,
+    Call,
+    Cast,
+    Declare,
+    Evaluate,
+    Expr,
+    FloatLiteral,
+    Index,
+    Literal,
+    Name,
+    Scalar,
+    Special,
+    Stmt,
+    Unary,
+)
+from smemlint.ir.types import element_type
+from smemlint.ir.uses import holds
+from smemlint.ir.walk import names_in
+
+Arm: TypeAlias = "Expr | Stmt | None"
+_MOST = {"float": 5, "int": 6, "uint": 6}
+"""Loads and operations of both arms, by the kind of the elements: more are left to a branch."""
+_COMPUTE = ("+", "-", "*", "&", "|", "^", "<<", ">>", "<", ">", "<=", ">=", "==", "!=")
+
+
+def speculate(m: Machine, c: Int, arms: tuple[Arm, Arm], *, guessed: bool) -> bool:
+    """Load for all lanes what the arms of a condition load so; whether there is any such. guessed: evaluation
+    took sizes for large to decide it."""
+    if m.silent or m.host or m.task.as_written:
+        return False
+    if c.known and isinstance(c.const, int) and not guessed and not form_of(c).terms:
+        return False  # the compiler knows which one it is
+    found: list[Expr] = []
+    count = [0]
+    if not all(_is_simple(m, arm, found, count) for arm in arms):
+        return False
+    own = {e.id for e in found if isinstance(e, Name) and e.id not in m.memory.shared}
+    loads = [e for e in found if not isinstance(e, Name) or e.id not in own]
+    kinds = {_kind(m, e) for e in loads}
+    if len(kinds) != 1 or not kinds < _MOST.keys():
+        return False
+    (kind,) = kinds
+    converted = sum(_is_converted(m, name) for name in own) if kind == "float" else 0
+    if count[0] + converted + len(loads) > _MOST[kind]:
+        return False
+    size = m.code_size.counts
+    for e in loads:
+        rvalue(m, e)
+    m.code_size.counts = size
+    return True
+
+
+def spare(m: Machine, since: int) -> None:
+    """Note that what the arms of such a condition load is at hand. since: where in the log they begin."""
+    m.journal.idle |= {e.order for e in m.log[since:] if isinstance(e, Event)}
+
+
+def _is_simple(m: Machine, n: Arm, found: list[Expr], count: list[int]) -> bool:
+    """Whether code does nothing but set local variables to what little it computes of fixed elements. found:
+    these elements, and variables; count: the operations."""
+    if n is None or isinstance(n, Literal | FloatLiteral | Special):
+        return True
+    if isinstance(n, Name):
+        found.append(n)
+        return _is_static(m, n) if n.id in m.memory.shared else n.id not in m.memory.globals
+    if isinstance(n, Index):
+        found.append(n)
+        return _is_fixed(m, n)
+    if isinstance(n, Assign):
+        count[0] += n.op != "="
+        local = isinstance(n.target, Name) and n.target.id not in m.memory.shared
+        return (
+            local
+            and n.op in ("=", "+=", "-=", "*=", "&=", "|=", "^=")
+            and _is_simple(m, n.value, found, count)
+        )
+    if isinstance(n, Binary):
+        count[0] += 1
+        return n.op in _COMPUTE and all(_is_simple(m, x, found, count) for x in (n.left, n.right))
+    parts = _parts(n)
+    return parts is not None and all(_is_simple(m, x, found, count) for x in parts)
+
+
+def _parts(n: Expr | Stmt) -> tuple[Arm, ...] | None:
+    """What a statement, or a sign, is made of; None of code that does more."""
+    if isinstance(n, Block):
+        return n.body
+    if isinstance(n, Evaluate):
+        return (n.expr,)
+    if isinstance(n, Declare) and n.var.storage == "local":
+        return (n.var.init,)
+    if isinstance(n, Cast) or (isinstance(n, Unary) and n.op in ("-", "~", "+")):
+        return (n.operand,)
+    return None
+
+
+def _is_fixed(m: Machine, e: Index) -> bool:
+    """Whether an element's place in its static array is a number that the compiler knows."""
+    while isinstance(e.base, Index):
+        if not _is_constant(m, e.index):
+            return False
+        e = e.base
+    return isinstance(e.base, Name) and _is_constant(m, e.index) and _is_static(m, e.base)
+
+
+def _is_constant(m: Machine, e: Expr) -> bool:
+    """Whether the compiler knows an index: no loop that stays one changes it."""
+    names = names_in(e)
+    if holds(e, (Asm, Assign, Call, Index), STEPS):
+        return False
+    if not names.isdisjoint(m.context.counters - m.context.constants):
+        return False
+    if any(exits.stays and not names.isdisjoint(exits.renewed) for exits in m.context.loops):
+        return False
+    v = unseen(m, e)
+    return isinstance(v, Int) and v.known and isinstance(v.const, int) and not form_of(v).terms
+
+
+def _is_static(m: Machine, n: Name) -> bool:
+    o = m.memory.shared.get(n.id)
+    return o is not None and o.var is not None and o.var.storage == "shared"
+
+
+def _is_converted(m: Machine, name: str) -> bool:
+    """Whether a variable is an integer that the compiler does not know."""
+    o = m.frame.variables.get(name)
+    whole = o is not None and isinstance(o.type, Scalar) and o.type.kind in ("int", "uint")
+    return whole and name not in m.context.constants
+
+
+def _kind(m: Machine, e: Expr) -> str:
+    while isinstance(e, Index):
+        e = e.base
+    t = element_type(m.memory.shared[e.id].type) if isinstance(e, Name) else None
+    return t.kind if isinstance(t, Scalar) and t.size == 4 else ""
