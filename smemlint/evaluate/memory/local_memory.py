@@ -428,9 +428,17 @@ def masked(m: Machine, new: Value, old: Value) -> Value:
         return new
     m.context.stale = True
     merged = merge(m, Int(m.may.astype(np.int64)), new, old)
+    if isinstance(merged, Pointer) and isinstance(new, Pointer) and isinstance(old, Pointer):
+        _give(m, merged.offset, new.offset, old.offset)
+    else:
+        _give(m, merged, new, old)
+    return merged
+
+
+def _give(m: Machine, merged: Value, new: Value, old: Value) -> None:
+    """Keep with a number that only some lanes took what it was in those, for a use by the same lanes."""
     if isinstance(merged, Int) and merged is not new and isinstance(new, Int) and isinstance(old, Int):
         merged.given = m.may, new, form_of(old)
-    return merged
 
 
 def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:

@@ -483,3 +483,20 @@ def test_a_kernel_runs_under_other_numbers_only_where_they_may_keep_accesses_apa
     (module,) = load(source_from_bytes("k.cu", source.encode()))
     evaluate(module, module.kernels()[0], Launch((32, 1, 1), arguments={"n": 32}))
     assert len(made) == times
+
+
+@pytest.mark.parametrize(
+    ("moved", "joined"),
+    [
+        ("for (int j = 0; j < 16; ++j) x += *p++;", {"load 16": 4}),
+        ("for (int j = 0; j < 16; ++j) { x += p[0]; p += 1; }", {"load 16": 4}),
+        ("for (int j = 0; j < 8; ++j) { x += p[0] * p[1]; p += 2; }", {"load 16": 4}),
+        ("if (t < 7) p += 4; for (int j = 0; j < 16; ++j) x += *p++;", {"load 16": 4}),
+        ("if (t < 7) p += 1; for (int j = 0; j < 16; ++j) x += *p++;", {"load 4": 16}),
+    ],
+)
+def test_a_pointer_that_some_lanes_move_joins_as_their_number_would(
+    moved: str, joined: dict[str, int]
+) -> None:
+    """What the other lanes hold is nothing to them. As nvcc's machine code has it."""
+    assert instructions(f"float *p = s + 16 * t; if (t % 32 < 20) {{ {moved} }}") == joined
