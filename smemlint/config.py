@@ -327,6 +327,13 @@ def arch(text: str) -> str:
     return f"sm_{match[1]}"
 
 
+def standard(text: str) -> str:
+    """`c++17`, `gnu++20` as it is. Raises ConfigError."""
+    if not re.fullmatch(r"(?:c|gnu)\+\+[0-9][0-9a-z]", text, re.IGNORECASE):
+        raise ConfigError(f"C++ standard `{short(text)}`: expected one such as c++17")
+    return text
+
+
 def _blocks(value: object) -> dict[str, Block]:
     if not isinstance(value, dict):
         raise ConfigError(f"`blocks`: expected a table of kernel = [x, y, z], got {shown(value)}")
@@ -420,8 +427,8 @@ def _value(key: str, value: object, folder: Path) -> object:
         return _choice(key, value, ("cost", "path"))
     if key in ("min-ways", "min-share"):
         return number(key, value)
-    if key == "arch":
-        return arch(_string(key, value))
+    if key in ("arch", "std"):
+        return (arch if key == "arch" else standard)(_string(key, value))
     if key in ("compile-commands", "baseline", "extend"):
         return str(folder / _string(key, value))
     if key == "docs-url":

@@ -103,6 +103,7 @@ def test_a_folder_without_cuda_is_an_error(folder: Path, capsys: Capture) -> Non
         (("bad.cu", "--block", "32,x"), "block shape `32,x`"),
         (("bad.cu", "--arch", "volta"), "architecture `volta`"),
         (("bad.cu", "--arch", "sm_99"), "architecture `sm_99`: is not known; known are sm_70, sm_72, sm_75"),
+        (("bad.cu", "--std", "c17"), "argument --std: C++ standard `c17`: expected one such as c++17"),
         (("bad.cu", "-I", "nonexist"), "argument -I: no folder is called `nonexist`"),
         (("chek", "."), "no command and no path is called `chek`; the nearest command is `check`"),
         (("inspct", "bad.cu"), "the nearest command is `inspect`"),

@@ -49,6 +49,7 @@ def test_keys_are_the_options_of_the_command_line(tmp_path: Path) -> None:
         ({"fail-on": "warn"}, "`fail-on`: expected one of note, warning, error, got a string ('warn')"),
         ({"output-format": "xml"}, "`output-format`: expected one of full, concise"),
         ({"arch": "hopper"}, "architecture `hopper`: expected one such as sm_90"),
+        ({"std": "17"}, "C++ standard `17`: expected one such as c++17"),
         ({"blocks": {"k": [0, 1]}}, "block shape `[0, 1]`: a block has 1 to 1024 threads"),
         ({"blocks": {"k": [64, 32]}}, "a block has 1 to 1024 threads"),
         ({"blocks": {"k": 1.5}}, "`blocks.k`: expected one to three numbers"),

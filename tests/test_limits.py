@@ -32,7 +32,7 @@ def test_every_reason_is_documented() -> None:
 
 
 def test_smemlint_explains_each_reason_as_the_page_does() -> None:
-    """`smemlint explain budget` says the same as the tables of the page, which may go on (links, examples)."""
+    """`smemlint explain budget` says what the tables of the page say, which may go on (links, examples)."""
     told: dict[str, dict[str, str]] = {}
     for part in (DOCS / "limits.md").read_text(encoding="utf-8").split("\n## ")[1:]:
         rows = [line.strip("|").split("|") for line in part.splitlines() if line.startswith("| `")]

@@ -149,7 +149,7 @@ def source_settings(options: argparse.Namespace) -> Settings:
         arch=_read("--arch", config.arch, options.arch) if options.arch else None,
         define=tuple(_read("-D", config.define, text) for text in options.define or ()) or None,
         include=tuple(options.include) if options.include else None,
-        std=options.std,
+        std=_read("--std", config.standard, options.std) if options.std else None,
         exclude=tuple(Glob(str(Path.cwd()), text) for text in options.exclude or ()) or None,
         compile_commands=options.compile_commands,
         jobs=options.jobs,
