@@ -110,7 +110,10 @@ def asked(m: Machine, condition: Expr, senseless: int | None) -> Int:
     assumed, guessed = dict(m.journal.assumptions), list(m.unknowns.guessed)
     c = here(m, ar.truth_of(truth(m, full(m, condition)), m.unknowns))
     large = LARGE in m.unknowns.guessed[len(guessed) :]
-    if m.host or not (large and c.known) or collapse(c.const, m.may) != senseless or may_set(condition):
+    if senseless is None or m.host or not (large and c.known) or may_set(condition):
+        return c
+    told = collapse(c.const, m.may)
+    if not isinstance(told, int) or told != senseless:
         return c
     m.journal.assumptions, m.unknowns.guessed = assumed, guessed
     m.unknowns.certain, certain = True, m.unknowns.certain

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from smemlint.banks import wavefronts
@@ -94,3 +95,21 @@ def test_a_loop_that_a_large_size_begins_is_told_as_for_it() -> None:
     found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
     (store,) = [c for c in found if c.site.op == "store"]
     assert (store.wavefronts, store.grade) == (4, Grade.EXACT)
+
+
+def test_a_size_beside_a_condition_of_single_lanes_is_asked_as_any_other() -> None:
+    """The condition is true in every fourth lane, and a guess of a large size stands in it."""
+    text = """__global__ void k(float *out, int n, int m) {
+    __shared__ float s[128];
+    int group = threadIdx.x / 4;
+    for (int i = 0; i < n; i++) {
+        s[threadIdx.x] = i;
+        __syncthreads();
+        if (group < m && threadIdx.x % 4 == 0) out[i * m + group] = s[threadIdx.x + 1];
+    }
+}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)), as_written=True)
+    assert trace.notes == ()
+    (load_,) = [t for t in trace.traces if t.site.op == "load"]
+    assert {tuple(np.flatnonzero(row >= 0)) for row in load_.offsets} == {tuple(range(0, 32, 4))}
