@@ -502,7 +502,7 @@ def _offered(
             filter(
                 None,
                 (
-                    words(choice, edited.code, changes),
+                    words(choice, edited.code, changes, len(used)),
                     stale_comment(source, edited.edits),
                     ALIGNED if is_aligned(edited) else "",
                     step if unsafe else "",
@@ -529,7 +529,7 @@ def _in_words(
     text = NO_LAYOUT if why.code in _ALL_TRIED else "no better layout was found"
     if choice is not None:
         code = described(choice, instances[0], texts)
-        text = words(choice, code, changes)
+        text = words(choice, code, changes, sum(bool(i.members) for i in instances))
     elif why.code == "struct-layout":
         text = "split the structure into one array per member"
     elif why.code in ("unresolved-use", "run-time-stride", "run-time-choice", "data-dependent", "escapes"):

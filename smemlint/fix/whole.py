@@ -150,7 +150,7 @@ def offered(
                 None,
                 (
                     f"{how[1]}: `{code}`",
-                    f"{effect(best.changes)}, {grown:+d} B",
+                    f"{effect(best.changes, len(known))}, {grown:+d} B",
                     stale_comment(source, best.edits),
                     risk if unsafe else "",
                 ),

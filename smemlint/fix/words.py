@@ -51,7 +51,7 @@ def described(choice: Choice, instance: Instance, texts: Mapping[str, Source]) -
     return instance.array.name + "".join(f"[{d}]" for d in layout.shape(shape).dims)
 
 
-def words(choice: Choice, code: str, changes: Sequence[SiteChange]) -> str:
+def words(choice: Choice, code: str, changes: Sequence[SiteChange], launches: int) -> str:
     layout = choice.option.layout
     if isinstance(layout, Padding) and layout.extra < 0:
         what = f"take the padding back: `{code}`"
@@ -63,14 +63,17 @@ def words(choice: Choice, code: str, changes: Sequence[SiteChange]) -> str:
         what = f"take the padding back and swizzle the column: `{code}`"
     else:
         what = f"{'skew' if isinstance(layout, Skew) else 'swizzle'} the {_last(choice)}: `{code}`"
-    does = effect(changes)
+    does = effect(changes, launches)
     if any(c.apart for c in changes):
         does += ", neighbours are accessed one by one"
     return f"{what}; {does}, {_price(choice.option)}"
 
 
-def effect(changes: Sequence[SiteChange]) -> str:
-    """What a layout does to the accesses of its array: wavefronts of all, and how many got better."""
+def effect(changes: Sequence[SiteChange], launches: int = 1) -> str:
+    """What a layout does to the accesses of its array: wavefronts of all, and how many got better.
+
+    launches: how many the changes are summed over, instances and assumed blocks among them.
+    """
     sites: dict[object, list[SiteChange]] = {}
     for change in changes:
         sites.setdefault((change.site.place, change.site.op), []).append(change)
@@ -83,8 +86,9 @@ def effect(changes: Sequence[SiteChange]) -> str:
     counts = Counter(map(_outcome, sites.values()))
     said = [f"{counts[name]} {name}" for name in _OUTCOMES if counts[name]]
     # What one access pays above its ideal, another may stay below it by: pairs of lanes that agree share.
-    best = f"{ideal} at best; " if ideal < after else ""
-    return f"{before} wavefronts become {after} ({best}accesses: {', '.join(said)})"
+    best = f"{ideal:,} at best; " if ideal < after else ""
+    over = f" over {launches} launches" if launches > 1 else ""
+    return f"{before:,} wavefronts{over} become {after:,} ({best}accesses: {', '.join(said)})"
 
 
 _OUTCOMES = ("conflict-free", "with fewer conflicts", "as before", "with more conflicts")

@@ -27,8 +27,8 @@ def test_accesses_that_get_worse_are_told() -> None:
 
 
 def test_an_access_is_counted_once_over_all_instances() -> None:
-    assert effect([change(1, 32, 2), change(1, 16, 1)]) == (
-        "48 wavefronts become 3 (2 at best; accesses: 1 with fewer conflicts)"
+    assert effect([change(1, 32, 2), change(1, 16, 1)], 2) == (
+        "48 wavefronts over 2 launches become 3 (2 at best; accesses: 1 with fewer conflicts)"
     )
 
 
