@@ -20,9 +20,9 @@ objects and functions count; `real_programs` what real kernels are put together 
 scans, sorts, halos, histograms, transposes, butterflies, wavefronts, roles of warps, carved memory;
 `everyday_programs` macros, overloads, operators of vectors, groups, long loops; `production_programs`
 counters stepped by an alias, stacks and lists in registers, lambdas called where they stand, accessors with
-steps, bases that call what is derived from them, pointers chosen by a switch. Each
-with every number known, with data from memory, and with arguments and grid unknown. Not drawn: guards by
-unknown numbers, which the evaluator takes for true on purpose.
+steps, bases that call what is derived from them, pointers chosen by a switch; `sized_programs` guards by
+the size of a problem, which the evaluator takes for large on purpose, and what is made of one. Each with
+every number known, with data from memory, and with arguments and grid unknown.
 """
 
 from oracle.run import Request, run

@@ -25,7 +25,9 @@ TURNS = (
     *(
         name
         for name in CHECKS
-        if name.startswith(("ordinary", "wider", "odd", "library", "loops", "real", "everyday", "production"))
+        if name.startswith(
+            ("ordinary", "wider", "odd", "library", "loops", "real", "everyday", "production", "sized")
+        )
     ),
 )
 """What is checked in turn: ordinary C++ comes twice as often as the rest."""

@@ -22,6 +22,7 @@ from oracle.production_programs import production_program
 from oracle.programs import program
 from oracle.real_programs import real_program
 from oracle.run import Request, run
+from oracle.sized_programs import sized_program
 from oracle.totals import beyond
 from oracle.values import UndefinedError
 from oracle.wider_programs import wider_program
@@ -204,5 +205,6 @@ CHECKS = {
         *_family("real", real_program),
         *_family("everyday", everyday_program),
         *_family("production", production_program),
+        *_family("sized", sized_program),
     )
 }

@@ -633,6 +633,10 @@ def real_program(draw: Draw, data: bool = False, unknown: bool = False) -> Progr
     return started(RealWriter(draw, data=data, unknown=unknown))
 
 
+SIZE = 1_000_003
+"""Of the problem: far above any index."""
+
+
 def started(writer: RealWriter, head: str = "", shared: str = "") -> Program:
     """The kernel that a writer draws and how it is started. head, shared: what stands in front of the kernel,
     and what it declares, besides."""
@@ -645,13 +649,15 @@ def started(writer: RealWriter, head: str = "", shared: str = "") -> Program:
     )
     begun = "template <int BM, typename T> __global__"
     before = loop_head().replace(begun, REAL_HEAD + head + begun)
-    before = before.replace("k(float *out, int n)", "k(float *out, int n, int m, bool flag, long long wide)")
+    before = before.replace(
+        "k(float *out, int n)", "k(float *out, int n, int m, bool flag, long long wide, int size)"
+    )
     text = writer.kernel().replace("__global__ void k(float *out, int n) {\n", before + shared)
     draw = writer.draw
     bm = draw.pick((8, 8, 16, 32))
     type_ = draw.pick(("float", "double", "short"))
     n, at = writer.number(1, 9), writer.number(int(writer.unknown), 5)
     sizes = (1, 16, 32, 33, 48, 64, 100)
-    more = {"m": draw.pick(sizes), "flag": writer.number(0, 1), "wide": writer.number(0, 20)}
+    more = {"m": draw.pick(sizes), "flag": writer.number(0, 1), "wide": writer.number(0, 20), "size": SIZE}
     block_index = at if writer.data or writer.unknown else 0
     return Program(text, block, n, bm, type_, block_index=block_index, more=more)
