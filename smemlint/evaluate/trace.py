@@ -289,7 +289,9 @@ class _Builder:
         if maybe is not None and self.aside:
             return Unresolved("edge-of-grid", "only blocks at the edge of the grid run it", self.log.place)
         if maybe is not None and self.perhaps:
-            text = "accesses of both arms may run as one, whose code differs in numbers alone"
+            text = "accesses of both arms may run as one"
+            if self.log.op == "load":
+                text += ", whose code differs in numbers alone"
             return Unresolved("joined-or-not", text, self.log.place)
         if maybe is not None:
             return Unresolved("data-dependent-mask", "which lanes take part depends on data", self.log.place)

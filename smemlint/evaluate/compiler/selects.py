@@ -1,7 +1,6 @@
 """Accesses in both arms of a condition that run as one.
 
-Of loads the compiler chooses the address, then loads; stores of one address with which both arms end become
-one behind the arms, of the value that was chosen, on the line of one of them (`behind_arms`).
+Of loads the compiler chooses the address, then loads; stores with which both arms end: `stored_by_both`.
 
 `c ? s[i] : s[j]` is one load of the chosen element, in the lanes of both arms, and so is a load of one
 address with which both arms begin (docs/dev/joining.md). In: the log. Out: the log with one load for the two.
@@ -16,7 +15,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms, is_number
+from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms
 from smemlint.evaluate.analysis.chosen_values import Pair, chosen_values, is_of_one_value
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.analysis.purity import computes
@@ -30,33 +29,29 @@ from smemlint.evaluate.memory import local_memory
 from smemlint.evaluate.values.number import Int, same
 from smemlint.ir import (
     STEPS,
-    Asm,
     Assign,
     Binary,
     Block,
     Call,
     Cast,
     Conditional,
-    Construct,
     Evaluate,
     Expr,
     FloatLiteral,
     Function,
     If,
     Index,
-    Lambda,
     Literal,
     Member,
     Name,
     Scalar,
     Stmt,
     Unary,
-    UnknownExpr,
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.types import element_type
-from smemlint.ir.uses import assignment, holds, only_statement, statements
+from smemlint.ir.uses import assignment, only_statement, statements
 from smemlint.ir.walk import children, nodes_of, walk
 
 _COMPUTES = (tuple, Block, Evaluate, Assign, Binary, Unary, Cast, Call, Member, Name, Literal, FloatLiteral)
@@ -84,36 +79,37 @@ def note(
     perhaps = False
     laddered = isinstance(only_statement(arms[1]), If)
     if (together or laddered or not chosen) and not m.task.as_written:
-        if _note_values(m, c, first, second, chosen_values(*arms)):
+        if note_values(m, c, first, second, chosen_values(*arms)):
             return
         chosen = is_of_one_value(*arms) or (laddered and not together and chosen)
         perhaps = not together and not chosen
-        if perhaps and _note_values(m, c, first, second, chosen_values(*arms, tail=True), perhaps=True):
+        if perhaps and note_values(m, c, first, second, chosen_values(*arms, tail=True), perhaps=True):
             return
         chosen = chosen or (perhaps and is_of_one_value(*arms, tail=True))
     if chosen:
-        behind = _behind(m, at)
+        behind = what_is_behind(m, at)
         if behind is Behind.JOIN and not _is_of_ladder(m, at):
             return  # three ways meet behind them
         pairs = _pairs(m, first, second)
         if behind is not Behind.STEP and _ends_in_a_store(arms[1]):
             pairs = [(other, one) for one, other in pairs]  # on the line of the second
         for (one, address), (other, there) in pairs:
-            kept = one.site.op == "store" and same(address, there)  # see `note_stores`
-            if _alike(m, one, other, one.site.op) and not _is_vector(one) and not kept:
+            kept = one.site.op == "store" and same(address, there)  # see `stored_by_both`
+            if alike_accesses(m, one, other, one.site.op) and not _is_vector(one) and not kept:
                 here, beside = (address, there) if one.order < other.order else (there, address)
                 offset = local_memory.merge(m, c, here, beside)
                 assert isinstance(offset, Int)
                 m.journal.selected.append(Selected(one.order, other.order, offset, perhaps))
         return
+    apart = _adds_what_differs(arms, together)
     for a, b in zip(_head(first, arms[0]), _head(second, arms[1]), strict=False):
-        of_both = _one_offset(a, b) if _alike(m, a, b) else None
-        if of_both is None:
+        of_both = _one_offset(a, b) if alike_accesses(m, a, b) else None
+        if of_both is None or (apart and (of_both.terms or not isinstance(of_both.const, int))):
             return
         m.journal.selected.append(Selected(a.order, b.order, of_both))
 
 
-def _note_values(
+def note_values(
     m: Machine,
     c: Int,
     first: Sequence[Event | Barrier],
@@ -129,7 +125,7 @@ def _note_values(
             [e for e in log if isinstance(e, Event) and e.site.node is node]
             for log, node in ((first, one), (second, other))
         )
-        if len(a) == len(b) == 1 and _alike(m, a[0], b[0]):
+        if len(a) == len(b) == 1 and alike_accesses(m, a[0], b[0]):
             offset = local_memory.merge(m, c, _offset(m, a[0]), _offset(m, b[0]))
             assert isinstance(offset, Int)
             m.journal.selected.append(Selected(a[0].order, b[0].order, offset, perhaps))
@@ -203,44 +199,23 @@ def _only(m: Machine, log: Sequence[Event | Barrier]) -> tuple[Event, Int] | Non
     return one, next((s.offset for s in reversed(chosen) if s.kept == one.order), one.offset)
 
 
+def _adds_what_differs(arms: tuple[Node, Node], together: bool) -> bool:
+    """Whether arms begin with `s[i] += x`, where what they add is computed first, and is not the same.
+    together: all lanes take the same arm."""
+    first = [assignment(s) for arm in arms for s in statements(arm)[:1]]
+    added = [a for a in first if a is not None and a.op != "="]
+    computed = any(isinstance(n, Binary | Call) for a in added for n in walk(a.value))
+    if not computed or len({show(a.value) for a in added}) == 1:
+        return False
+    return together or len({a.op for a in added}) > 1
+
+
 def _head(log: Sequence[Event | Barrier], arm: Node) -> Iterator[Event]:
     """The loads with which an arm begins, before it does anything else with memory."""
     for e, place in zip(log, reads_first(arm), strict=False):
         if not isinstance(e, Event) or e.site.place != place or e.site.op != "load":
             return
         yield e
-
-
-def note_stores(
-    m: Machine,
-    then: int,
-    otherwise: int,
-    end: int,
-    arms: tuple[Node, Node],
-    at: If | None,
-    *,
-    together: bool,
-) -> None:
-    """Remember which stores of two arms run as one, behind them. end: of the second arm; at: the `if`;
-    together: all lanes take the same arm."""
-    if m.silent or m.task.as_written or then == otherwise or otherwise == end:
-        return
-    behind = _behind(m, at)
-    if behind is Behind.JOIN or (behind is Behind.STEP and together):
-        return  # a loop on such a condition is written twice, once for each arm
-    pairs = [*_last_stores(*arms)]
-    if pairs and _keeps_a_number(pairs[0], behind):
-        return
-    count = len(pairs)
-    first, second = _tail(m.log[then:otherwise], count), _tail(m.log[otherwise:end], count)
-    for a, b in zip(first, second, strict=False):
-        if not _alike(m, a, b, "store") or not same(a.offset, b.offset):
-            return
-        if behind is Behind.STEP:
-            a, b = b, a
-        b.region, b.must = m.lines.region, m.must & (a.may | b.may)
-        b.under, b.parted = m.under(b.must)
-        m.journal.selected.append(Selected(b.order, a.order, b.offset))
 
 
 def _is_of_ladder(m: Machine, at: If | None) -> bool:
@@ -267,7 +242,8 @@ def alike(s: If) -> bool:
     return differ_in_elements(s.then, s.otherwise)
 
 
-def _behind(m: Machine, at: If | None) -> Behind:
+def what_is_behind(m: Machine, at: If | None) -> Behind:
+    """Return what comes behind an `if` of the function that runs."""
     f = m.frame.function
     found = None if at is None or f is None else behind_arms(f).get(id(at))
     if found is Behind.CODE and m.context.loops:
@@ -275,47 +251,8 @@ def _behind(m: Machine, at: If | None) -> Behind:
     return found or Behind.LOOPED
 
 
-def _keeps_a_number(pair: tuple[Assign, Assign], behind: Behind) -> bool:
-    """Whether the store that would be kept is of a number, and the other one is not: both stay."""
-    kept, other = pair if behind is Behind.STEP else pair[::-1]
-    return behind is not Behind.LOOPED and is_number(kept.value) and not is_number(other.value)
-
-
-def _last_stores(then: Node, otherwise: Node) -> Iterator[tuple[Assign, Assign]]:
-    """Assignments to one place with which both arms end, the last ones first."""
-    one_each = len(statements(then)) == len(statements(otherwise)) == 1
-    for a, b in zip(reversed(statements(then)), reversed(statements(otherwise)), strict=False):
-        one, other = assignment(a), assignment(b)
-        if one is None or other is None or not is_element(one.target):
-            return
-        values = (one.value, other.value)
-        if show(one.target) != show(other.target) or any(_does_more(v) for v in values):
-            return
-        if one.op != other.op and not one_each:
-            return  # each arm works out the address for itself
-        yield one, other
-        loads = any(is_element(n) for v in values for n in walk(v))
-        if one.op != other.op or one.op != "=" or loads:
-            return  # a load that stays in its arm keeps the stores before it there
-
-
-def _does_more(e: Expr) -> bool:
-    kinds = (Assign, Asm, Call, Conditional, Construct, Lambda, UnknownExpr)
-    return holds(e, kinds, STEPS) or any(isinstance(n, Binary) and n.op in ("&&", "||") for n in walk(e))
-
-
-def _tail(log: Sequence[Event | Barrier], count: int) -> list[Event]:
-    """The last stores, the last one first; loads may stand between."""
-    found: list[Event] = []
-    for e in reversed(log):
-        if len(found) == count or not isinstance(e, Event):
-            break
-        if e.site.op == "store":
-            found.append(e)
-    return found
-
-
-def _alike(m: Machine, a: Event, b: Event, op: str = "load") -> bool:
+def alike_accesses(m: Machine, a: Event, b: Event, op: str = "load") -> bool:
+    """Return whether accesses of two arms may be one instruction, if their addresses allow it."""
     return (
         a.site.op == b.site.op == op
         and a.site.object is b.site.object

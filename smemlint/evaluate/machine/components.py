@@ -190,6 +190,8 @@ class StraightLines:
     """By region behind a loop that stays a loop: the lines that surely ran, and left their values at hand."""
     looped: dict[int, int] = field(default_factory=dict)
     """By such a region: that of what moved out of the loop, where the loop may not run at all."""
+    after: dict[int, int] = field(default_factory=dict)
+    """By region behind a barrier, or in a loop: the line that surely ran in front of it."""
     merged: dict[int, int] = field(default_factory=dict)
     """By region: the line that it became a part of when a loop was unrolled."""
     follows: tuple[int, int] | None = None

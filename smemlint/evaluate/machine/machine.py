@@ -397,7 +397,7 @@ class Machine:
             self.log.append(Barrier(self.lines.region, self.journal.order))
             self.journal.order += 1
         self.code_size.operations += 1
-        self.straight()
+        self.onward()
 
     def exits(self, *, switch: bool = False, label: str = "") -> Exits:
         """Where the ways out of a loop or switch that begins here will meet."""
@@ -453,6 +453,12 @@ class Machine:
     def straight(self) -> None:
         """Begin a straight line of code: what follows is in none with what was before."""
         self.lines.begin()
+
+    def onward(self) -> None:
+        """Begin a straight line behind one that surely ran."""
+        line = self.lines.region
+        self.straight()
+        self.lines.after[self.lines.region] = line
 
     def arm(self, line: int, condition: Hashable) -> None:
         """Go on in a branch off a line. Branches of one line on one condition stand in one line."""

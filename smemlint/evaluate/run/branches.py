@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from smemlint.evaluate.analysis.one_arm import in_another_order, one_arm
 from smemlint.evaluate.compiler import sink
-from smemlint.evaluate.compiler.selects import alike, note, note_stores
+from smemlint.evaluate.compiler.selects import alike, note
+from smemlint.evaluate.compiler.stored_by_both import note_stores
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
@@ -266,8 +267,7 @@ def branch(
     ended = len(m.log)
     m.straight()
     stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}
-    if "barrier" not in stops:
-        m.lines.parents[m.lines.region] = line
+    (m.lines.after if "barrier" in stops else m.lines.parents)[m.lines.region] = line
     if m.code_size.touched + m.code_size.operations - work <= PREDICATED and not stops & {"barrier", "call"}:
         m.lines.region = line
         if m.code_size.touched > touched or any(arm is not None and _parts(m, arm) for arm in arms):
@@ -278,7 +278,7 @@ def branch(
         if some(yes_may):
             m.context.way = way if some(no_may) else yes_way
         m.must = sure(m, yes_must | no_must)
-        note_stores(m, logged, turned, ended, arms, at, together=yes.together)
+        note_stores(m, c, logged, turned, ended, arms, at, together=yes.together and not c.known)
         if launched is not None:
             meet_ways(m, *launched)
         return False
@@ -301,7 +301,7 @@ def branch(
         m.must = yes_must & m.may
     else:
         m.must = sure(m, must & may & ~(m.threads.nobody if yes.together and no.together else lost))
-    note_stores(m, logged, turned, ended, arms, at, together=yes.together)
+    note_stores(m, c, logged, turned, ended, arms, at, together=yes.together and not c.known)
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
 
 

@@ -136,7 +136,7 @@ def _stand_in(
     passed = may if counted or not asked.known else may & ~taken.may
     going = may if asked.known else taken.may  # who surely leaves now does not come back
     m.must, m.may = m.must & going, m.may & going
-    m.straight()
+    m.onward()
     m.next_turn()
     copies = 1 if m.host else min(line.lines[0], max(left or line.lines[0], 1))  # none beyond the last
     early, _ = run_time_copies(*size, pragma)

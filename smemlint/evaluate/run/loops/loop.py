@@ -216,7 +216,7 @@ def _go_round(m: Machine, s: Loop) -> None:
             left = _cut_short(m, s, exits, head, left, None if trip is None else trip - trips)
             break
         if trips in ends:
-            m.straight()
+            m.onward()
         if not gone or trips in ends:
             m.next_turn()
         starts.append((len(m.log), m.lines.region))
@@ -408,6 +408,7 @@ def _separate(m: Machine, before: Work) -> None:
     went_on = m.lines.region == before.region
     turn = m.turns.turn
     m.straight()
+    m.lines.after[m.lines.region] = before.region
     m.next_turn()
     for event in m.log[before.logged :]:
         if event.region == before.region:

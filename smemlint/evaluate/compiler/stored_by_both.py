@@ -1,0 +1,284 @@
+"""Stores of one address with which both arms of a condition end: one store behind the arms, or one in each.
+
+    if (c) s[i] = a; else s[i] = b;     // one, of the value that was chosen
+
+The one store carries the line of one of them (`behind_arms`). It needs the address behind the arms. That is
+there where it was needed in front of the condition, or where both arms begin with it; or else lanes have to
+go different ways, and each arm has to be a straight line that needs the address for nothing else. Read from
+machine code of some 700 bodies, nvcc 13.0 for sm_90: docs/dev/joining.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+from typing import TypeAlias
+
+from smemlint.evaluate.analysis.behind_arms import Behind, is_number
+from smemlint.evaluate.analysis.parts_read.halves import is_element
+from smemlint.evaluate.compiler.selects import alike_accesses, note_values, what_is_behind
+from smemlint.evaluate.machine.machine import Barrier, Event, Machine
+from smemlint.evaluate.machine.state import Selected
+from smemlint.evaluate.values.number import Int, same
+from smemlint.ir import (
+    STEPS,
+    Asm,
+    Assign,
+    Binary,
+    Call,
+    Cast,
+    Conditional,
+    Construct,
+    Declare,
+    Expr,
+    If,
+    Lambda,
+    Loop,
+    Name,
+    Stmt,
+    Switch,
+    Unary,
+    UnknownExpr,
+)
+from smemlint.ir.show import show
+from smemlint.ir.uses import assignment, holds, only_statement, statements
+from smemlint.ir.walk import walk
+from smemlint.patterns import pattern
+
+Node: TypeAlias = "Expr | Stmt | None"
+_STRAIGHT = pattern(r"(?:__)?(?:fmaxf?|fminf?|fabsf?|r?sqrtf?|expf?|exp2f?|log2?f?|fdividef|min|max|abs)")
+"""Functions that are computed without a branch."""
+_BRANCHED = pattern(r"(?:sin|cos|tan|sincos)f?")
+_BACK = 400
+"""So many accesses in front of a condition are looked through for one at the same address."""
+
+
+class _Made(Enum):
+    ONE = auto()
+    PERHAPS = auto()
+    APART = auto()
+
+
+def note_stores(
+    m: Machine,
+    c: Int,
+    then: int,
+    otherwise: int,
+    end: int,
+    arms: tuple[Node, Node],
+    at: If | None,
+    *,
+    together: bool,
+) -> None:
+    """Remember which stores of two arms run as one, behind them.
+
+    c: the condition; then, otherwise, end: where in the log each arm begins, and the second ends; at: the
+    `if`; together: all lanes take the same arm, whichever.
+    """
+    if m.silent or m.task.as_written or then == otherwise or otherwise == end:
+        return
+    behind = what_is_behind(m, at)
+    if behind is Behind.JOIN:
+        return  # three ways meet there
+    first, second = m.log[then:otherwise], m.log[otherwise:end]
+    made = _Made.ONE
+    for one, other in _last_stores(*arms):
+        a, b = _of(first, one), _of(second, other)
+        if a is not None and b is not None:
+            if not alike_accesses(m, a, b, "store") or not same(a.offset, b.offset):
+                return
+            if not (_is_last(first, a) and _is_last(second, b)):
+                return
+        elif a is not None or b is not None:
+            return
+        verdict = _made(m, (one, other), (a, b), (then, otherwise, end), arms, behind, together)
+        if verdict is _Made.APART:
+            return
+        made = _Made.PERHAPS if verdict is _Made.PERHAPS else made
+        if a is not None and b is not None:
+            _select(m, a, b, behind, perhaps=made is _Made.PERHAPS)
+            if together and made is _Made.ONE and is_element(one.value) and is_element(other.value):
+                note_values(m, c, first, second, [(one.value, other.value)])
+        if not (_is_plain(one.value) and _is_plain(other.value)):
+            made = _Made.PERHAPS  # what is computed for the later stores stands between
+
+
+def _select(m: Machine, a: Event, b: Event, behind: Behind, *, perhaps: bool) -> None:
+    if behind is Behind.STEP:
+        a, b = b, a
+    if not perhaps:
+        b.region, b.must = m.lines.region, m.must & (a.may | b.may)
+        b.under, b.parted = m.under(b.must)
+    m.journal.selected.append(Selected(b.order, a.order, b.offset, perhaps))
+
+
+def _made(
+    m: Machine,
+    pair: tuple[Assign, Assign],
+    events: tuple[Event | None, Event | None],
+    log: tuple[int, int, int],
+    arms: tuple[Node, Node],
+    behind: Behind,
+    together: bool,
+) -> _Made:
+    """What nvcc makes of two stores with which both arms end, as long as those behind them become one."""
+    one, other = pair
+    then, otherwise, end = log
+    a, b = events
+    if any(_is_opaque(x.value) for x in pair):
+        return _Made.PERHAPS
+    if a is not None and (_is_fixed(a.offset) or _is_used(m, a, m.log[:then])):
+        return _Made.ONE
+    if all(_begins_with(arm, one.target) for arm in arms):
+        return _Made.ONE
+    looped = behind is not Behind.CODE
+    if together:
+        return _Made.PERHAPS if looped else _Made.APART
+    if one.op != "=" and one.op == other.op and all(len(statements(arm)) == 1 for arm in arms):
+        return _Made.ONE  # the arms are the same code
+    if (
+        a is not None
+        and b is not None
+        and (_is_there(m, a, then, otherwise) or _is_there(m, b, otherwise, end))
+    ):
+        return _Made.APART
+    blocks = [_straight(arm) for arm in arms]
+    if _Made.APART in blocks:
+        return _Made.PERHAPS if looped else _Made.APART
+    kept, left = pair if behind is Behind.STEP else pair[::-1]
+    if is_number(kept.value) and not is_number(left.value):
+        alone = all(len(statements(arm)) == 1 for arm in arms)
+        return _Made.APART if alone and behind is Behind.CODE else _Made.PERHAPS
+    return _Made.PERHAPS if _Made.PERHAPS in blocks else _Made.ONE
+
+
+def _is_fixed(offset: Int) -> bool:
+    """Whether an address is a number."""
+    return isinstance(offset.const, int) and not offset.terms
+
+
+def _is_used(m: Machine, a: Event, log: Sequence[Event | Barrier]) -> bool:
+    """Whether the address of an access was surely needed in front."""
+    surely = _surely_before(m)
+    return any(
+        isinstance(e, Event)
+        and e.site.object is a.site.object
+        and e.region in surely
+        and e.site.width == a.site.width
+        and same(e.offset, a.offset)
+        for e in reversed(log[-_BACK:])
+    )
+
+
+def _surely_before(m: Machine) -> set[int]:
+    """The straight lines that surely ran before what runs now."""
+    lines = m.lines
+    found: set[int] = set()
+    left = [lines.region]
+    while left:
+        region = left.pop()
+        if region in found:
+            continue
+        found.add(region)
+        before = (lines.parents, lines.merged, lines.after)
+        left += [r for way in before if (r := way.get(region)) is not None]
+        left += lines.behind.get(region, ())
+    return found
+
+
+def _is_there(m: Machine, a: Event, begin: int, end: int) -> bool:
+    """Whether an arm needs the address of its last store for something else as well."""
+    others = (e for e in m.log[begin:end] if isinstance(e, Event) and e is not a)
+    return any(e.site.object is a.site.object and same(e.offset, a.offset) for e in others)
+
+
+def _begins_with(arm: Node, target: Expr) -> bool:
+    """Whether an arm computes nothing before the place that it stores to."""
+    for s in statements(arm):
+        given = assignment(s)
+        if given is None:
+            return isinstance(s, Declare)
+        place = given.value if is_element(given.value) else given.target
+        if isinstance(given.target, Name) and _is_plain(given.value):
+            continue
+        return (place is given.value or _is_plain(given.value)) and show(place) == show(target)
+    return False
+
+
+def _is_plain(e: Expr) -> bool:
+    """Whether a value is at hand: a number or a variable."""
+    while isinstance(e, Cast) or (isinstance(e, Unary) and e.op in "+-"):
+        e = e.operand
+    return isinstance(e, Name) or is_number(e)
+
+
+def _is_opaque(e: Expr) -> bool:
+    """Whether a value does more than compute."""
+    return holds(e, (Assign, Asm, Construct, Lambda, UnknownExpr), STEPS)
+
+
+def _straight(arm: Node) -> _Made:
+    """Whether an arm is one block of code for the optimiser: ONE; perhaps; or several: APART."""
+    found = _Made.ONE
+    for n in walk(arm):
+        if isinstance(n, Loop | Switch) or (isinstance(n, If) and not _is_chosen(n)):
+            return _Made.APART
+        if isinstance(n, Call):
+            name = n.callee.name if isinstance(n.callee, Name) else ""
+            if _BRANCHED.fullmatch(name):
+                return _Made.APART
+            found = found if _STRAIGHT.fullmatch(name) else _Made.PERHAPS
+        choice = isinstance(n, Conditional) or (isinstance(n, Binary) and n.op in ("&&", "||"))
+        if choice and any(is_element(x) or isinstance(x, Call) for x in walk(n)):
+            found = _Made.PERHAPS
+    return found
+
+
+def _is_chosen(s: If) -> bool:
+    """Whether an `if` is a choice between values at hand."""
+    inner = [only_statement(arm) for arm in (s.then, s.otherwise) if arm is not None]
+    given = [assignment(x) for x in inner]
+    return all(
+        a is not None
+        and isinstance(a.target, Name)
+        and not any(is_element(n) or isinstance(n, Call) for n in walk(a.value))
+        for a in given
+    )
+
+
+def _last_stores(then: Node, otherwise: Node) -> Iterator[tuple[Assign, Assign]]:
+    """Assignments to one place with which both arms end, the last ones first."""
+    for a, b in zip(_from_the_end(then), _from_the_end(otherwise), strict=False):
+        if a is None or b is None or show(a.target) != show(b.target):
+            return
+        yield a, b
+        values = (a.value, b.value)
+        if a.op != b.op or a.op != "=" or any(is_element(n) for v in values for n in walk(v)):
+            return  # a load that stays in its arm keeps the stores before it there
+
+
+def _from_the_end(arm: Node) -> Iterator[Assign | None]:
+    """What an arm stores, from its end; variables that it sets to what is at hand do not count."""
+    for s in reversed(statements(arm)):
+        given = assignment(s)
+        if given is not None and isinstance(given.target, Name):
+            if not any(is_element(n) or isinstance(n, Call) for n in walk(given.value)):
+                continue
+            yield None
+            return
+        if given is None or not is_element(given.target):
+            yield None
+            return
+        yield given
+
+
+def _of(log: Sequence[Event | Barrier], given: Assign) -> Event | None:
+    """The store to shared memory that an assignment made."""
+    made = [e for e in log if isinstance(e, Event) and e.site.op == "store" and e.site.node is given.target]
+    return made[0] if len(made) == 1 else None
+
+
+def _is_last(log: Sequence[Event | Barrier], a: Event) -> bool:
+    """Whether nothing but stores stands behind an access, and nothing that keeps accesses apart."""
+    behind = log[[e is a for e in log].index(True) + 1 :]
+    return all(isinstance(e, Event) and e.site.op == "store" for e in behind)
