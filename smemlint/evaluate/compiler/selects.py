@@ -56,6 +56,8 @@ from smemlint.ir.walk import children, nodes_of, walk
 
 _COMPUTES = (tuple, Block, Evaluate, Assign, Binary, Unary, Cast, Call, Member, Name, Literal, FloatLiteral)
 Node: TypeAlias = "Expr | Stmt | None"
+Both: TypeAlias = "tuple[tuple[Event, Int], tuple[Event, Int]]"
+"""An access of each arm, with its address."""
 
 
 def note(
@@ -93,7 +95,7 @@ def note(
         pairs = _pairs(m, first, second)
         if behind is not Behind.STEP and _ends_in_a_store(arms[1]):
             pairs = [(other, one) for one, other in pairs]  # on the line of the second
-        for (one, address), (other, there) in pairs:
+        for (one, address), (other, there) in _of_one_place_each(pairs, arms):
             kept = one.site.op == "store" and same(address, there)  # see `stored_by_both`
             if alike_accesses(m, one, other, one.site.op) and not _is_vector(one) and not kept:
                 here, beside = (address, there) if one.order < other.order else (there, address)
@@ -104,7 +106,7 @@ def note(
     apart = _adds_what_differs(arms, together)
     for a, b in zip(_head(first, arms[0]), _head(second, arms[1]), strict=False):
         of_both = _one_offset(a, b) if alike_accesses(m, a, b) else None
-        if of_both is None or (apart and (of_both.terms or not isinstance(of_both.const, int))):
+        if of_both is None or (apart and not is_fixed(of_both)):
             return
         m.journal.selected.append(Selected(a.order, b.order, of_both))
 
@@ -144,9 +146,7 @@ def _ends_in_a_store(arm: Node) -> bool:
     return any(isinstance(s, Evaluate) and is_element(a.target) for s in last if (a := assignment(s)))
 
 
-def _pairs(
-    m: Machine, first: Sequence[Event | Barrier], second: Sequence[Event | Barrier]
-) -> list[tuple[tuple[Event, Int], tuple[Event, Int]]]:
+def _pairs(m: Machine, first: Sequence[Event | Barrier], second: Sequence[Event | Barrier]) -> list[Both]:
     """Accesses of two arms that run as one, with their addresses."""
     one, other = _only(m, first), _only(m, second)
     if one is not None and other is not None:
@@ -157,6 +157,28 @@ def _pairs(
     if any(_side_by_side(x, y) for x, y in combinations(a, 2)):
         return []  # they join, whichever element is chosen
     return [((x, x.offset), (y, y.offset)) for x, y in zip(a, b, strict=True)]
+
+
+def _of_one_place_each(pairs: list[Both], arms: tuple[Node, Node]) -> Iterator[Both]:
+    """The pairs, less those of a value that several elements make (`s[0] * s[3]`, `s[1] * s[2]`) of which
+    some lie at numbers: such addresses are not chosen."""
+    made: dict[str, set[int]] = {}
+    for n in statements(arms[0]):
+        a = assignment(n)
+        name = a.target.id if a is not None and isinstance(a.target, Name) else f"{len(made)}"
+        made.setdefault(name, set()).update(id(x) for x in walk(n) if is_element(x))
+    kept: set[int] = set()
+    for elements in made.values():
+        differ = [p for p in pairs if not same(p[0][1], p[1][1])]
+        within = [p for p in differ if elements & {id(p[0][0].site.node), id(p[1][0].site.node)}]
+        if len(within) > 1 and any(is_fixed(p[0][1]) and is_fixed(p[1][1]) for p in within):
+            kept |= {p[0][0].order for p in within}
+    yield from (pair for pair in pairs if pair[0][0].order not in kept)
+
+
+def is_fixed(offset: Int) -> bool:
+    """Return whether an address is a number."""
+    return isinstance(offset.const, int) and not offset.terms
 
 
 def _side_by_side(a: Event, b: Event) -> bool:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from smemlint.evaluate.analysis.behind_arms import Behind, is_number
 from smemlint.evaluate.analysis.parts_read.halves import is_element
-from smemlint.evaluate.compiler.selects import alike_accesses, note_values, what_is_behind
+from smemlint.evaluate.compiler.selects import alike_accesses, is_fixed, note_values, what_is_behind
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.machine.state import Selected
 from smemlint.evaluate.values.number import Int, same
@@ -127,7 +127,7 @@ def _made(
     a, b = events
     if any(_is_opaque(x.value) for x in pair):
         return _Made.PERHAPS
-    if a is not None and (_is_fixed(a.offset) or _is_used(m, a, m.log[:then])):
+    if a is not None and (is_fixed(a.offset) or _is_used(m, a, m.log[:then])):
         return _Made.ONE
     if all(_begins_with(arm, one.target) for arm in arms):
         return _Made.ONE
@@ -150,11 +150,6 @@ def _made(
         alone = all(len(statements(arm)) == 1 for arm in arms)
         return _Made.APART if alone and behind is Behind.CODE else _Made.PERHAPS
     return _Made.PERHAPS if _Made.PERHAPS in blocks else _Made.ONE
-
-
-def _is_fixed(offset: Int) -> bool:
-    """Whether an address is a number."""
-    return isinstance(offset.const, int) and not offset.terms
 
 
 def _is_used(m: Machine, a: Event, log: Sequence[Event | Barrier]) -> bool:

@@ -37,7 +37,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.types import element_type
 from smemlint.ir.uses import holds
-from smemlint.ir.walk import names_in
+from smemlint.ir.walk import names_in, walk
 
 Arm: TypeAlias = "Expr | Stmt | None"
 _MOST = {"float": 5, "int": 6, "uint": 6}
@@ -54,8 +54,13 @@ def speculate(m: Machine, c: Int, arms: tuple[Arm, Arm], *, guessed: bool) -> bo
         return False  # the compiler knows which one it is
     found: list[Expr] = []
     count = [0]
-    if not all(_is_simple(m, arm, found, count) for arm in arms):
-        return False
+    ends: list[int] = []
+    for arm in arms:
+        if not _is_simple(m, arm, found, count):
+            return False
+        ends.append(sum(isinstance(e, Index) for e in found))
+    if min(ends[0], ends[1] - ends[0]) > 1 and len(_set(arms)) < 2:
+        return False  # two in each arm of one value are left to a branch
     own = {e.id for e in found if isinstance(e, Name) and e.id not in m.memory.shared}
     loads = [e for e in found if not isinstance(e, Name) or e.id not in own]
     kinds = {_kind(m, e) for e in loads}
@@ -70,6 +75,12 @@ def speculate(m: Machine, c: Int, arms: tuple[Arm, Arm], *, guessed: bool) -> bo
         rvalue(m, e)
     m.code_size.counts = size
     return True
+
+
+def _set(arms: tuple[Arm, Arm]) -> set[str]:
+    """The variables that arms set."""
+    nodes = (n for arm in arms if arm is not None for n in walk(arm))
+    return {n.target.id for n in nodes if isinstance(n, Assign) and isinstance(n.target, Name)}
 
 
 def spare(m: Machine, since: int) -> None:

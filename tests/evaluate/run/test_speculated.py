@@ -29,6 +29,14 @@ BODIES = {
     "x = t > 3 ? s[0] : s[1];": {"load 8": 1},
     "if (t > 3) { float y = s[0] - x; x += y * y; } if (t > 7) x += s[1];": {"load 8": 1},
     "if (t > 3) x = (s[0] * x + s[2]) * x; if (t > 7) x += s[1];": {"load 16": 1},
+    # two in each arm of one value; alone they are not chosen among
+    "if (p[t] > 3) x = s[0] * s[3]; else x = s[1] * s[2];": {"load 4": 4},
+    "x = p[t] > 3 ? s[0] + s[7] : s[12] + s[2];": {"load 4": 4},
+    "if (p[t] > 3) { x = s[0] * p[0]; x += s[3]; } else { x = s[1] * p[0]; x += s[2]; }": {"load 4": 4},
+    "if (p[t] > 3) x = s[2 * t] * s[3]; else x = s[5 * t] * s[7];": {"load 4": 4},
+    "float y; if (p[t] > 3) { x = s[0]; y = s[3]; } else { x = s[1]; y = s[2]; } x *= y;": {"load 16": 1},
+    "__shared__ int i[64]; i[t] = n; __syncthreads(); int y; if (p[t] > 3) y = i[0] + i[3]; "
+    "else y = i[1] + i[2]; x += y;": {"load 4": 4, "store 4": 1},
     # too much is computed, something else done, or the place is not known
     "if (t > 3) x = (s[0] * p[0] + s[2]) * x + 3; if (t > 7) x += s[1];": {"load 4": 3},
     "if (t > 3) x = (s[0] + s[1] + s[2]) * 3; if (t > 7) x += s[3];": {"load 4": 1, "load 16": 1},
