@@ -69,13 +69,16 @@ def other_ends(s: Loop) -> tuple[Expr, ...]:
     """What breaks hold the loop's counter against, of what the loop leaves alone (`if (w > n) break;`): where
     one is not a constant nvcc does not know how often the loop runs."""
     c = s.condition
-    if not isinstance(c, Binary) or not isinstance(c.left, Name):
+    counter = c.left if isinstance(c, Binary) else c
+    if isinstance(counter, Unary) and counter.op in STEPS:
+        counter = counter.operand  # `while (k-- > 0)`
+    if not isinstance(counter, Name) or counter is c:
         return ()
-    changed = variables_set(walk((s.step, s.body)), ()) | {c.left.id}
+    changed = variables_set(walk((s.step, s.body)), ()) | {counter.id}
     breaks = [
         x.condition for x in _level(s.body) if isinstance(x, If) and isinstance(only_statement(x.then), Break)
     ]
-    return tuple(end for e in breaks for end in _against(e, c.left.id, changed))
+    return tuple(end for e in breaks for end in _against(e, counter.id, changed))
 
 
 def _against(e: Expr, counter: str, changed: Set[str]) -> Iterator[Expr]:

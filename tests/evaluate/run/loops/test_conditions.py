@@ -113,3 +113,37 @@ def test_a_size_beside_a_condition_of_single_lanes_is_asked_as_any_other() -> No
     assert trace.notes == ()
     (load_,) = [t for t in trace.traces if t.site.op == "load"]
     assert {tuple(np.flatnonzero(row >= 0)) for row in load_.offsets} == {tuple(range(0, 32, 4))}
+
+
+@pytest.mark.parametrize(
+    ("begin", "head"),
+    [
+        ("int k = 8;", "while (k-- > 0)"),
+        ("int k = 8;", "while (--k >= 0)"),
+        ("int k = 8;", "while (k--)"),
+        ("", "for (int k = 7; k >= 0; k--)"),
+    ],
+)
+@pytest.mark.parametrize("end", ["(t & 3)", "n"])
+def test_a_break_on_the_counter_against_what_only_the_run_tells_keeps_the_loop(
+    begin: str, head: str, end: str
+) -> None:
+    """nvcc 13.0 for sm_90: LDS of 4 bytes in a loop."""
+    text = f"""__global__ void k(float *p, int n) {{ __shared__ float s[512]; int t = threadIdx.x; s[t] = p[t];
+    __syncthreads(); float v = 0; {begin} {head} {{ if (k < {end}) break;
+    v += s[t * 8 + k];
+    }} p[t] = v; }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    loads = [t for t in traces if t.site.op == "load"]
+    assert [t.joined or t.site.width for t in loads] == [4]
+
+
+def test_a_break_on_data_lets_the_loop_disappear() -> None:
+    text = """__global__ void k(float *p, int n) { __shared__ float s[512]; int t = threadIdx.x; s[t] = p[t];
+    __syncthreads(); float v = 0; int k = 8; while (k-- > 0) { if (p[t] > n) break;
+    v += s[t * 8 + k];
+    } p[t] = v; }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert {t.joined for t in traces if t.site.op == "load"} == {16}
