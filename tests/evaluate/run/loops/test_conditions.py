@@ -129,8 +129,8 @@ def test_a_break_on_the_counter_against_what_only_the_run_tells_keeps_the_loop(
     begin: str, head: str, end: str
 ) -> None:
     """nvcc 13.0 for sm_90: LDS of 4 bytes in a loop."""
-    text = f"""__global__ void k(float *p, int n) {{ __shared__ float s[512]; int t = threadIdx.x; s[t] = p[t];
-    __syncthreads(); float v = 0; {begin} {head} {{ if (k < {end}) break;
+    text = f"""__global__ void k(float *p, int n) {{ __shared__ float s[512]; int t = threadIdx.x;
+    s[t] = p[t]; __syncthreads(); float v = 0; {begin} {head} {{ if (k < {end}) break;
     v += s[t * 8 + k];
     }} p[t] = v; }}"""
     (module,) = load(source_from_bytes("k.cu", text.encode()))
