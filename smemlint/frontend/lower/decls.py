@@ -171,18 +171,26 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         return c.types.lower(type_)
 
     def _dependent(self, node: Node, init: Node, type_: Type) -> Expr | None:
-        """`Tile<BM> tile(a, b)` in a template: clang shows a list in brackets right behind the name."""
+        """`Tile<BM> tile(a, b)` in a template: clang shows a list in brackets, which nothing but space parts
+        from the name."""
         if init.kind != UNEXPOSED or not isinstance(type_, (RecordRef, TypeParam, MemberType)):
             return None
         c = self._c
         place = c.place(init)
-        if place is None or place.offset != self.name_place(node).end_offset:
+        if place is None or not self._follows_name(place, node):
             return None
         given = cursors.children(init)
         if len(given) == 1 and given[0].kind == INIT_LIST and c.place(given[0]) == place:
             # `Tile tile{a, b}`, with temporaries that end
             return c.exprs.lower(given[0])
         return Construct(type_, c.exprs.lower_all(given), place)
+
+    def _follows_name(self, place: Place, node: Node) -> bool:
+        """Whether nothing but space stands between the name that is declared and what begins at a place."""
+        end, point = self.name_place(node).end_offset, self._c.positions.point(node)
+        if point is None or point[0].path != place.path or place.offset < end:
+            return place.offset == end
+        return not point[0].slice(end, place.offset).strip()
 
     def _initial(self, init: Expr, type_: Type) -> Expr | None:
         """None for a default construction that leaves the variable as it is.

@@ -2,7 +2,7 @@
 import pytest
 from lowered import function, kernel, lines
 
-from smemlint.ir import Asm, Binary, Block, Goto, If, Labeled, Loop, Switch, UnknownStmt
+from smemlint.ir import Asm, Binary, Block, Declare, Goto, If, Labeled, Loop, Switch, UnknownStmt
 from smemlint.ir.show import show
 from smemlint.ir.walk import walk
 
@@ -266,3 +266,11 @@ def test_a_range_for_over_an_object_runs_from_begin_to_end() -> None:
     held, begin, end, loop = function(text, "k").body.body[-1].body  # type: ignore[union-attr]
     assert [show(v.var.init) for v in (held, begin, end)] == ["r", "(range).begin()", "(range).end()"]
     assert isinstance(loop, Loop) and loop.condition is not None and "!=" in show(loop.condition)
+
+
+@pytest.mark.parametrize("space", ["", " ", "\n  ", " /* rows */ "])
+def test_an_object_that_depends_is_made_of_the_list_behind_its_name(space: str) -> None:
+    text = f"""template <int N> __global__ void k() {{ __shared__ float s[9]; s[0] = 0; }}
+    template <int N> void run() {{ dim3 block{space}(32, N, 1); k<N><<<1, block>>>(); }}"""
+    (block,) = (s for s in walk(function(text, "run").body) if isinstance(s, Declare))
+    assert show(block.var.init) == "dim3(32, N, 1)"
