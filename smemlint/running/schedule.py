@@ -1,15 +1,15 @@
 """In what order the launches of a file are analysed, and how far: a file has a number of evaluation steps.
 
 Each kernel's first launch comes before any second one, so that a file with many instances is known in all its
-kernels; then the numbers are told apart that these launches pass. Of the further ones, and of the first ones
-in further configurations of the file, those come first that cost least: what the kernel has taken, times how
-often it would have run.
+kernels, but for those that nobody is seen to start: these wait for what is known. Then the numbers are told
+apart that these launches pass. Of the further ones, and of the first ones in further configurations of the
+file, those come first that cost least: what the kernel has taken, times how often it would have run.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -26,6 +26,9 @@ from smemlint.system import clock
 
 WORK = 600_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
+KNOWN_WORK = WORK // 2
+"""Evaluation steps of a file up to which further launches that are known come before guesses: instances that
+nobody is seen to start."""
 MANY_WORK = 150_000
 """Evaluation steps of a file after which no kernel is looked at under more than so many launches."""
 MANY = 40
@@ -179,16 +182,7 @@ def in_turn(
                 b.launch, common, lambda x: one(b, x), lambda: bool(over()) or too_few(b)
             )
 
-    first = _firsts(begun)
-    for b in first:
-        take(b)
-    for b in sorted(first, key=costs.most):
-        split(b)
-    begins = set(map(id, first))
-    further = [b for b in begun if id(b) not in begins]
-    for b in sorted(further, key=lambda b: (costs.most(b) * max(b.rank, 1), b.rank)):
-        take(b)
-        split(b)
+    _take_all(begun, take, split, costs, lambda: work < KNOWN_WORK)
     done |= {id(b): [] for b in begun if guesses.is_refuted(b)}
     for family in dict.fromkeys(families.values()):
         tried = [b for b in family.members if done[id(b)]]
@@ -197,6 +191,47 @@ def in_turn(
             told = with_any_block([done[id(b)][0] for b in tried], partial(family.warp, one))
             done |= {id(b): [analysis] for b, analysis in zip(tried, told, strict=True)}
     return [analysis for b in begun for analysis in done[id(b)]]
+
+
+def _take_all(
+    begun: Sequence[Begun],
+    take: Callable[[Begun], None],
+    split: Callable[[Begun], None],
+    costs: _Costs,
+    early: Callable[[], bool],
+) -> None:
+    """Analyse all in their order, then what tells them apart. early: whether known ones still come before
+    guesses."""
+    first = _firsts(begun)
+    guessed = [b for b in first if b.launch.guessed]
+    left = {id(b): b for b in begun}
+
+    def taken(b: Begun) -> None:
+        if left.pop(id(b), None) is not None:
+            take(b)
+
+    def in_order(these: Iterable[Begun]) -> list[Begun]:
+        return sorted(these, key=lambda b: (costs.most(b) * max(b.rank, 1), b.rank))
+
+    for b in first:
+        if not b.launch.guessed:
+            taken(b)
+    further = [left[i] for i in left if left[i] not in guessed]
+    for b in in_order(b for b in further if guessed and _is_known(b, begun[0].module)):
+        if early():
+            taken(b)
+    for b in guessed:
+        taken(b)
+    for b in sorted(first, key=costs.most):
+        split(b)
+    for b in in_order(further):
+        taken(b)
+        split(b)
+
+
+def _is_known(b: Begun, module: Module) -> bool:
+    """Whether launches tell all of a further launch, of a file in its first configuration."""
+    return b.rank > 0 and b.module is module and not b.launch.assumed and not b.launch.guessed
 
 
 class _Costs:

@@ -167,3 +167,32 @@ def test_a_launch_that_takes_more_steps_than_are_left_is_left_out(
     (heavy, *_) = (k for k in analyse_file(Job(str(path))).kernels if k.name == "heavy" and k.accesses)
     assert heavy.accesses[0].grade == "exact"
     assert any(launch.block == (128, 1, 1) for launch in evaluated) == fits
+
+
+GUESSED = """
+template <typename T> __global__ void unasked(const T *p) {
+    __shared__ T s[1024];
+    for (int i = 0; i < 400; i++) s[(threadIdx.x + i * i) % 1024] = p[i];
+}
+template <int N> __global__ void light(float *p) {
+    __shared__ float s[64];
+    s[threadIdx.x] = p[N];
+    p[N] = s[threadIdx.x];
+}
+void host(float *p) { light<1><<<1, 64>>>(p); light<2><<<1, 64>>>(p); }
+"""
+
+
+def test_instances_that_are_known_come_before_those_that_nobody_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`unasked` takes all the steps that there are."""
+    path = tmp_path / "a.cu"
+    path.write_text(GUESSED)
+    monkeypatch.setattr(schedule, "WORK", 4_000)
+    monkeypatch.setattr(schedule, "KNOWN_WORK", 2_000)
+    monkeypatch.setattr(schedule, "SHARE", 1000)
+    kernels = analyse_file(Job(str(path))).kernels
+    seen = {k.template_arguments for k in kernels if k.name == "light" and k.accesses}
+    assert seen == {(("N", "1"),), (("N", "2"),)}
+    assert any(k.name == "unasked" and k.accesses for k in kernels)
