@@ -6,21 +6,24 @@ host code runs over all of them as if they were one file.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.facts import code_of
-from smemlint.ir import Function, Module, Name, Record, Scalar
+from smemlint.ir import Call, Function, Module, Name, Record, Scalar
 from smemlint.ir.module import overloads_of
 from smemlint.ir.walk import nodes_of
 from smemlint.launch.host import started_kernels
 from smemlint.launch.model import Allowance, Started
+from smemlint.launch.source.assignments import put_into
 from smemlint.launch.source.leading import names_as_value
 from smemlint.launch.source.starters import called_by, launching_functions, said
 from smemlint.launch.telling import may_tell
 from smemlint.launch.ways import instance
 from smemlint.records import record
+from smemlint.toolkit.table import function_named
 
 MAX_FILES = 6
 PARTS = 3
@@ -30,6 +33,8 @@ MAX_ROUNDS = 3
 
 Users: TypeAlias = "Callable[[str, Iterable[str], bool], Sequence[str]]"
 """Path of a file, names, and whether it is worth a longer search -> other files that use one of them."""
+Definers: TypeAlias = "Callable[[str, Iterable[str]], Sequence[str]]"
+"""Path of a file and names -> other files that define a function of such a name."""
 Reader: TypeAlias = "Callable[[str, frozenset[str]], Module | None]"
 """Path of a file and names -> the file with the functions that use them; None where it cannot be read."""
 
@@ -60,6 +65,7 @@ def program_of(
     module: Module,
     kernels: frozenset[str],
     users: Users,
+    definers: Definers,
     read: Reader,
     own: Allowance,
     theirs: Allowance,
@@ -77,7 +83,10 @@ def program_of(
     ended, tells = True, False
     open_ = kernels - {s.kernel.id for s in started if s.shaped}
     far = _open_names(module, open_, started) if open_ else frozenset()
-    for found, last in _linked_files(module, wanted, users, read, far):
+    handed = _handed_on(module, kernels - {s.kernel.id for s in started})
+    paths = definers(module.path, sorted(handed))[:MAX_FILES] if handed else ()
+    defining = _defining({path: read(path, wanted | handed) for path in paths}, handed)
+    for found, last in _linked_files(module, wanted, users, read, far, defining):
         others = found
         tells = tells or _may_tell(module, others, kernels, started)
         if not tells:  # what the run would show is known
@@ -192,11 +201,16 @@ def _joined(mine: Record, other: Record) -> Record:
 
 
 def _linked_files(
-    module: Module, wanted: frozenset[str], users: Users, read: Reader, far: frozenset[str]
+    module: Module,
+    wanted: frozenset[str],
+    users: Users,
+    read: Reader,
+    far: frozenset[str],
+    defining: Mapping[str, Module],
 ) -> Iterator[tuple[tuple[Module, ...], bool]]:
     """The files that use the wanted names; then with them those that use what those define, and so on, one
     program's worth. Tells with the last of them that there are no more. far: the names that are worth a
-    longer search."""
+    longer search. defining: files that come first whatever they use, by their paths."""
     found: list[Module] = []
     seen = {module.path}
     asked: set[str] = set()
@@ -205,12 +219,12 @@ def _linked_files(
         new: list[Module] = []
         nearby = users(module.path, sorted(wanted), False)
         distant = users(module.path, sorted(wanted & far), True) if wanted & far else ()
-        for path in dict.fromkeys((*nearby, *distant)):
+        for path in dict.fromkeys((*defining, *nearby, *distant)):
             if path in seen or len(seen) > MAX_FILES or any(path in m.files for m in found):
                 continue
             seen.add(path)
-            other = read(path, wanted)
-            if other is None or not _means(other, wanted, (module, *found)):
+            other = defining[path] if path in defining else read(path, wanted)
+            if other is None or not (path in defining or _means(other, wanted, (module, *found))):
                 continue
             if not any(_clash(m, other) for m in (module, *found)):
                 found.append(other)
@@ -278,6 +292,46 @@ def _givers(module: Module, kernels: set[str]) -> set[str]:
         f.name
         for f in module.functions.values()
         if f.side in ("host", "both") and f.name != "main" and names_as_value(f.body, kernels)
+    }
+
+
+def _handed_on(module: Module, kernels: frozenset[str]) -> frozenset[str]:
+    """Names of functions that no file defines so far and that are given one of the kernels (ids), perhaps
+    within an object."""
+    found: set[str] = set()
+    for f in module.functions.values():
+        if f.side not in ("host", "both") or not names_as_value(f.body, kernels):
+            continue
+        nodes = nodes_of(f.body)
+        held = set(kernels)
+        before = 0
+        while before < len(held):
+            before = len(held)
+            held |= {root for what, root in map(put_into, nodes) if root and names_as_value(what, held)}
+        found |= {
+            n.callee.name.rsplit("::", 1)[-1]
+            for n in nodes
+            if isinstance(n, Call)
+            and isinstance(n.callee, Name)
+            and not n.callee.id
+            and names_as_value(n.arguments, held)
+        }
+    return frozenset(name for name in found if not module.overloaded(name) and function_named(name) is None)
+
+
+def _defining(files: Mapping[str, Module | None], names: frozenset[str]) -> dict[str, Module]:
+    """Those of some files that alone define a function of one of the names. Where two do, they are of two
+    programs, and nobody says of which the caller is."""
+    ids = {
+        path: {f.id for f in m.functions.values() if f.name in names and f.place.path == m.path}
+        for path, m in files.items()
+        if m is not None
+    }
+    counted = Counter(id for each in ids.values() for id in each)
+    return {
+        path: m
+        for path, m in files.items()
+        if m is not None and ids[path] and all(counted[id] == 1 for id in ids[path])
     }
 
 

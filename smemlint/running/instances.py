@@ -18,7 +18,7 @@ from smemlint.running.others import nobody, reader
 from smemlint.running.schedule import Begun, Ends, in_turn, ranked
 from smemlint.running.sizes import STAND_INS, UNKNOWN_SIZE, with_sizes
 from smemlint.score import Conflict, KernelAnalysis, score_all
-from smemlint.source import users_of
+from smemlint.source import definers_of, users_of
 from smemlint.system import clock
 from smemlint.system.workers import OutOfTimeError
 
@@ -49,12 +49,13 @@ def analyse_modules(
     files = frozenset(path for module in modules for path in (module.path, *module.files))
     read = reader(options, known, max(ends.reading, searched + ends.share), of, files)
     users = users_of if options.others else nobody
+    definers = definers_of if options.others else nobody
     own = Allowance(until=max(ends.host, searched + 2 * ends.share))
     theirs = replace(own)
     for module in modules:
         touching = kernels_with_shared_memory(module)
         try:
-            project = program_of(module, touching, users, read, own, theirs)
+            project = program_of(module, touching, users, definers, read, own, theirs)
         except (Exception, OutOfTimeError) as error:
             tell(error)
             project = Program(())

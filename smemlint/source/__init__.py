@@ -8,7 +8,7 @@ from smemlint.source.discover import LeftOut, RealPaths, discover, is_cuda_text
 from smemlint.source.hip import REFUSED, is_hip
 from smemlint.source.project import ProjectIndex, project_index, project_root, why_foreign
 from smemlint.source.text import SourceError, SourceFile, read_source, source_from_bytes
-from smemlint.source.users import includes, is_header, users_of
+from smemlint.source.users import definers_of, includes, is_header, users_of
 
 __all__ = [
     "REFUSED",
@@ -17,6 +17,7 @@ __all__ = [
     "RealPaths",
     "SourceError",
     "SourceFile",
+    "definers_of",
     "discover",
     "includes",
     "is_cuda_text",

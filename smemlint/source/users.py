@@ -35,6 +35,10 @@ MOST_COMPILING = 2
 """Source files that are read in place of a header which they include."""
 MAX_BYTES = 1_000_000
 """Larger files are data."""
+_MOST_PARAMETERS = 5_000
+"""Bytes behind a name in which its parameters end."""
+_BRACKET = pattern(rb"[()]")
+_BODY = pattern(rb"\s*(?:const\b|noexcept\b|\s)*\{")
 _SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 _HEADERS = (".cuh", ".h", ".hpp", ".hxx", ".hh", ".inl", ".inc", ".impl")
 _INCLUDE = pattern(rb'^[ \t]*#[ \t]*include[ \t]*[<"][^">\n]*?([^">/\n]+)[">]', re.MULTILINE)
@@ -60,6 +64,35 @@ def users_of(path: str, names: Iterable[str], far: bool = True) -> tuple[str, ..
     if is_header(own) and not any(f.endswith(_SOURCES) and includes(f, own) for f in using):
         using += _compiled_with(own)
     return tuple(dict.fromkeys((*around, *using)))
+
+
+def definers_of(path: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Source files that define a function of one of the names, from the nearest folder that has any."""
+    wanted = [name.encode() for name in names]
+    calls = re.compile(rb"\b(?:" + b"|".join(map(re.escape, wanted)) + rb")\s*\(")
+    own = os.path.abspath(path)
+    for folder in _levels(os.path.dirname(own)):
+        files = sources_below(folder)
+        if files is None or len(files) > MAX_FILES:
+            break
+        found = [f for f in files if f != own and f.endswith(_SOURCES) and _defines(_bytes(f), calls)]
+        if found:
+            return _nearest_first(found, own)
+    return ()
+
+
+def _defines(text: bytes, calls: re.Pattern[bytes]) -> bool:
+    """Whether a brace stands behind what looks like a call (calls: its name, up to the bracket)."""
+    for match in calls.finditer(text):
+        depth, at = 1, match.end()
+        for mark in _BRACKET.finditer(text, at, at + _MOST_PARAMETERS):
+            depth += 1 if mark.group() == b"(" else -1
+            at = mark.end()
+            if not depth:
+                break
+        if not depth and _BODY.match(text, at):
+            return True
+    return False
 
 
 def _compiled_with(own: str) -> tuple[str, ...]:

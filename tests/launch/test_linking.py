@@ -523,3 +523,38 @@ def test_an_object_that_is_made_to_be_called_is_called_where_it_is_made(tmp_path
     [kernel] = analyse_file(Job(str(folder / "norm.cuh"), Options(suggest=False))).kernels
     assert ("LOAD", "Direct<double>") in kernel.template_arguments
     assert [(a.width, a.grade) for a in kernel.accesses] == [(8, "exact"), (8, "exact")]
+
+
+JOB_H = "struct Job { void (*kernel)(float *, int); int threads; };\nvoid run(const Job &job, int n);\n"
+ROWS = """#include "job.h"
+__global__ void rows(float *p, int n) { __shared__ float s[999]; s[threadIdx.x] = *p; p[n] = s[threadIdx.x]; }
+void sum_rows(int n) { Job job = {rows, 192}; run(job, n); }
+"""
+RUN = '#include "job.h"\nvoid run(const Job &job, int n) { job.kernel<<<n, job.threads>>>(0, n); }\n'
+
+
+def test_what_a_kernel_is_handed_to_within_an_object_is_read_where_it_is_defined(tmp_path: Path) -> None:
+    folder = write(tmp_path, job_dot_h=JOB_H, rows_dot_cu=ROWS, run_dot_cu=RUN)
+    assert launches(folder / "rows.cu") == [("rows", (192, 1, 1), False, "run.cu:2")]
+
+
+def test_what_a_kernel_is_handed_to_is_read_before_files_that_hand_it_others(tmp_path: Path) -> None:
+    others = {f"a{i}_dot_cu": ROWS.replace("rows", f"rows{i}") for i in range(9)}
+    folder = write(tmp_path, job_dot_h=JOB_H, rows_dot_cu=ROWS, run_dot_cu=RUN, **others)
+    assert launches(folder / "rows.cu") == [("rows", (192, 1, 1), False, "run.cu:2")]
+
+
+def test_of_two_files_that_define_what_a_kernel_is_handed_to_neither_is_taken(tmp_path: Path) -> None:
+    other = RUN.replace("job.threads", "2 * job.threads")
+    folder = write(tmp_path, job_dot_h=JOB_H, rows_dot_cu=ROWS, run_dot_cu=RUN, other_dot_cu=other)
+    assert all(assumed for _, _, assumed, _ in launches(folder / "rows.cu"))
+
+
+def test_a_pointer_to_a_kernel_is_followed_into_the_file_that_starts_it(tmp_path: Path) -> None:
+    declared = "void run(void (*kernel)(float *, int), int n);\n"
+    rows = ROWS.replace('#include "job.h"', declared).replace(
+        "Job job = {rows, 192}; run(job, n)", "run(&rows, n)"
+    )
+    run = "void run(void (*kernel)(float *, int), int n) { kernel<<<n, 96>>>(0, n); }\n"
+    folder = write(tmp_path, rows_dot_cu=rows, run_dot_cu=run)
+    assert launches(folder / "rows.cu") == [("rows", (96, 1, 1), False, "run.cu:1")]

@@ -334,13 +334,15 @@ def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
 
 
 def _kernels_handed_on(functions: Sequence[Definition]) -> re.Pattern[bytes] | None:
-    """A kernel as an argument, or in a variable: `LaunchKernel(kernel<T>, grid, block, ...)`."""
+    """A kernel as an argument, or in a variable: `LaunchKernel(kernel<T>, grid, block, ...)`,
+    `Job job = {kernel, 256};`, `return kernel;`."""
     names = sorted({re.escape(f.name) for f in functions if b"__global__" in f.text()})
     if not names:
         return None
     template = r"(?:<[^;{}]*>\s*)?"
     cast = r"(?:\(\s*(?:const\s+)?void\s*\*\s*\)\s*|\w+_cast\s*<[^<>;]*>\s*\(\s*)"
-    return re.compile(rf"[(,=?:]\s*{cast}?&?\s*(?:\w+::)*(?:{'|'.join(names)})\s*{template}[,;):]".encode())
+    head = rf"(?:[({{,=?:]|\breturn\b)\s*{cast}?&?\s*(?:\w+::)*"
+    return re.compile(rf"{head}(?:{'|'.join(names)})\s*{template}[,;):}}]".encode())
 
 
 def _launching_methods(
