@@ -12,14 +12,14 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.facts import code_of
-from smemlint.ir import Call, Function, Module, Name, Record, Scalar
+from smemlint.ir import Call, Expr, Function, Module, Name, Record, Scalar, Unary
 from smemlint.ir.module import overloads_of
-from smemlint.ir.walk import nodes_of
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.host import started_kernels
 from smemlint.launch.model import Allowance, Started
-from smemlint.launch.source.assignments import put_into
+from smemlint.launch.source.assignments import put_into, root_of
 from smemlint.launch.source.leading import names_as_value
-from smemlint.launch.source.starters import called_by, launching_functions, said
+from smemlint.launch.source.starters import called_by, launching_functions, may_start, said
 from smemlint.launch.telling import may_tell
 from smemlint.launch.ways import instance
 from smemlint.records import record
@@ -76,16 +76,20 @@ def program_of(
     """
     started = started_kernels(module, kernels=kernels, allowance=own)
     wanted = _open_names(module, kernels, started)
-    if not wanted:
+    open_ = kernels - {s.kernel.id for s in started if s.shaped}
+    unstarted = kernels - {s.kernel.id for s in started}
+
+    def defining(program: Module) -> Mapping[str, Module]:
+        names = _handed_on(program, unstarted) | _shaping(program, open_)
+        paths = definers(module.path, sorted(names))[:MAX_FILES] if names else ()
+        return _defining({path: read(path, wanted | names) for path in paths}, names)
+
+    if not wanted and not _shaping(module, open_):
         return Program(started)
     others: tuple[Module, ...] = ()
     linked: tuple[Started, ...] = ()
     ended, tells = True, False
-    open_ = kernels - {s.kernel.id for s in started if s.shaped}
     far = _open_names(module, open_, started) if open_ else frozenset()
-    handed = _handed_on(module, kernels - {s.kernel.id for s in started})
-    paths = definers(module.path, sorted(handed))[:MAX_FILES] if handed else ()
-    defining = _defining({path: read(path, wanted | handed) for path in paths}, handed)
     for found, last in _linked_files(module, wanted, users, read, far, defining):
         others = found
         tells = tells or _may_tell(module, others, kernels, started)
@@ -206,25 +210,26 @@ def _linked_files(
     users: Users,
     read: Reader,
     far: frozenset[str],
-    defining: Mapping[str, Module],
+    defining: Callable[[Module], Mapping[str, Module]],
 ) -> Iterator[tuple[tuple[Module, ...], bool]]:
     """The files that use the wanted names; then with them those that use what those define, and so on, one
     program's worth. Tells with the last of them that there are no more. far: the names that are worth a
-    longer search. defining: files that come first whatever they use, by their paths."""
+    longer search. defining: the files, by their paths, that define what a program leaves open to it."""
     found: list[Module] = []
     seen = {module.path}
     asked: set[str] = set()
     for left in reversed(range(MAX_ROUNDS)):
         asked |= wanted
         new: list[Module] = []
+        defined = defining(link(module, found) if found else module)
         nearby = users(module.path, sorted(wanted), False)
         distant = users(module.path, sorted(wanted & far), True) if wanted & far else ()
-        for path in dict.fromkeys((*defining, *nearby, *distant)):
+        for path in dict.fromkeys((*defined, *nearby, *distant)):
             if path in seen or len(seen) > MAX_FILES or any(path in m.files for m in found):
                 continue
             seen.add(path)
-            other = defining[path] if path in defining else read(path, wanted)
-            if other is None or not (path in defining or _means(other, wanted, (module, *found))):
+            other = defined[path] if path in defined else read(path, wanted)
+            if other is None or not (path in defined or _means(other, wanted, (module, *found))):
                 continue
             if not any(_clash(m, other) for m in (module, *found)):
                 found.append(other)
@@ -233,9 +238,11 @@ def _linked_files(
         if not new:
             return
         theirs = {id for m in new for id in m.functions if id not in module.functions}
-        wanted = frozenset(_open_wrappers(link(module, found), None, theirs)) - asked if left else frozenset()
-        yield tuple(found), not wanted
-        if not wanted:
+        program = link(module, found)
+        wanted = frozenset(_open_wrappers(program, None, theirs)) - asked if left else frozenset()
+        more = bool(wanted) or (left > 0 and bool(defining(program)))
+        yield tuple(found), not more
+        if not more:
             return
 
 
@@ -317,6 +324,38 @@ def _handed_on(module: Module, kernels: frozenset[str]) -> frozenset[str]:
             and names_as_value(n.arguments, held)
         }
     return frozenset(name for name in found if not module.overloaded(name) and function_named(name) is None)
+
+
+def _shaping(module: Module, kernels: frozenset[str]) -> frozenset[str]:
+    """Names of functions that no file defines so far and that may set the shape which one of the kernels
+    (ids) is started in: they are given a variable of it by reference, or its address."""
+    found: set[str] = set()
+    for f in module.functions.values():
+        launches = [n for n in said(f).launches if may_start(module, n, kernels)]
+        if not launches:
+            continue
+        nodes = nodes_of(f.body)
+        shapes = {x.id for n in launches for x in walk((n.grid, n.block)) if isinstance(x, Name) and x.id}
+        # `dim3 block(threads);`
+        for what, root in map(put_into, nodes):
+            shapes |= {x.id for x in walk(what) if isinstance(x, Name) and x.id} if root in shapes else set()
+        found |= {
+            n.callee.name.rsplit("::", 1)[-1]
+            for n in nodes
+            if isinstance(n, Call)
+            and isinstance(n.callee, Name)
+            and not n.callee.id
+            and any(root_of(a) in shapes for i, a in enumerate(n.arguments) if i in n.lent or _is_address(a))
+        }
+    return _undefined(module, found)
+
+
+def _is_address(e: Expr) -> bool:
+    return isinstance(e, Unary) and e.op == "&"
+
+
+def _undefined(module: Module, names: Iterable[str]) -> frozenset[str]:
+    return frozenset(n for n in names if not module.overloaded(n) and function_named(n) is None)
 
 
 def _defining(files: Mapping[str, Module | None], names: frozenset[str]) -> dict[str, Module]:

@@ -558,3 +558,39 @@ def test_a_pointer_to_a_kernel_is_followed_into_the_file_that_starts_it(tmp_path
     run = "void run(void (*kernel)(float *, int), int n) { kernel<<<n, 96>>>(0, n); }\n"
     folder = write(tmp_path, rows_dot_cu=rows, run_dot_cu=run)
     assert launches(folder / "rows.cu") == [("rows", (96, 1, 1), False, "run.cu:1")]
+
+
+SHAPED = """
+__global__ void rows(float *p) { __shared__ float s[999]; s[threadIdx.x] = p[0]; p[1] = s[threadIdx.x]; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("declared", "used", "defined"),
+    [
+        (
+            "void shape(int n, dim3 &b);",
+            "dim3 b(16); shape(n, b);",
+            "void shape(int n, dim3 &b) { b.x = 96; }",
+        ),
+        ("void shape(dim3 *b);", "dim3 b; shape(&b);", "void shape(dim3 *b) { *b = dim3(96); }"),
+        ("void shape(int &t);", "int t = 16; shape(t); dim3 b(t);", "void shape(int &t) { t = 96; }"),
+    ],
+)
+@pytest.mark.parametrize("included", [True, False])
+def test_a_function_that_sets_a_shape_is_read_where_it_is_defined(
+    tmp_path: Path, declared: str, used: str, defined: str, included: bool
+) -> None:
+    host = f"{declared}\nint main(int n, char **) {{ {used} rows<<<n, b>>>(0); }}\n"
+    head = '#include "rows.cu"\n' if included else SHAPED
+    folder = write(tmp_path, main_dot_cu=head + host, rows_dot_cu=SHAPED, shape_dot_cu=defined)
+    asked = folder / ("rows.cu" if included else "main.cu")
+    [(_, block, assumed, _)] = launches(asked)
+    assert block == (96, 1, 1) and not assumed
+
+
+def test_a_shape_that_two_files_may_set_is_not_known(tmp_path: Path) -> None:
+    host = "void shape(dim3 &b);\nint main() { dim3 b(16); shape(b); rows<<<1, b>>>(0); }\n"
+    files = {f"{c}_dot_cu": f"void shape(dim3 &b) {{ b.x = {n}; }}" for c, n in (("a", 96), ("b", 192))}
+    folder = write(tmp_path, main_dot_cu=SHAPED + host, **files)
+    assert all(assumed for _, _, assumed, _ in launches(folder / "main.cu"))
