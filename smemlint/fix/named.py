@@ -61,7 +61,7 @@ def named_pitch(instances: Sequence[Instance], program: Program) -> Suggestion |
         if isinstance(constant, Refusal):
             if refused is None and _counts_rows(source, one.name, instances[0]):
                 refused = constant
-        elif _serves(source, constant, own):
+        elif _serves(source, constant, own) and not _is_held(source, constant, instances):
             constants.append(constant)
     if all(stays(i.analysis, i.pool.id) for i in instances):
         return refused
@@ -123,6 +123,19 @@ def _serves(source: Source, constant: Constant, own: Scopes) -> bool:
         if any(t.text in own.at(index) for t in source.code[first:last]):
             return True
     return not (own.each and constant.uses)
+
+
+def _is_held(source: Source, constant: Constant, instances: Sequence[Instance]) -> bool:
+    """Whether an access that the constant would move is in a kernel where the array cannot be moved: the
+    whole file would be analysed for a refusal."""
+    places = [
+        c.site.place
+        for i in instances
+        if stays(i.analysis, i.pool.id)
+        for c in i.analysis.conflicts
+        if c.site.reached and c.site.array == i.pool.id and c.site.place.path == source.path
+    ]
+    return any(p.offset <= use < p.end_offset for use in constant.uses for p in places)
 
 
 def _scopes(source: Source, arrays: Iterable[tuple[KernelAnalysis, SharedArray]]) -> Scopes:

@@ -92,6 +92,40 @@ def test_nothing_is_tried_where_one_access_of_the_array_depends_on_data(
     assert fix.edits is None
 
 
+PARTLY_KNOWN = """#define LD 32
+__global__ void k(float *out, const float *in, int r) {
+    __shared__ float s[32 * LD];
+    for (int y = 0; y < 32; ++y) s[threadIdx.x * LD + y] = in[y];
+    __syncthreads();
+    out[threadIdx.x] = s[r * 32 + threadIdx.x];
+}
+void start(float *o, const float *i, int r) { k<<<1, 32>>>(o, i, r); }
+"""
+
+
+def test_a_row_whose_number_is_not_known_moves_with_its_elements(tmp_path: Path) -> None:
+    text = PARTLY_KNOWN.encode()
+    fix = of_text(tmp_path, text)[0]["s"]
+    assert fix.edits is not None
+    after = apply(fix.edits, text)
+    # Of a pitch of 36, `r * 32` is no row: what reads it has to be another text.
+    assert b"s[r * 32 + threadIdx.x]" not in after, after
+
+
+def test_no_file_is_analysed_where_an_instance_reaches_a_place_known_in_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = POOL.replace("@USE@", "").replace("__global__", "template <bool PART> __global__")
+    text = text.replace("b[ty * LD + tx] =", "b[(PART ? n : ty) * LD + tx] =")
+    text = text.replace("k<<<4, dim3(32, 32)>>>(o, i, 8);", "k<false><<<4, dim3(32, 32)>>>(o, i, 8); @MORE@")
+    more = "k<true><<<4, dim3(32, 32)>>>(o, i, m);"
+    text = text.replace("const float *i)", "const float *i, int m)")
+    fix = of_text(tmp_path, text.replace("@MORE@", "").encode())[0]["pool"]
+    assert fix.code == "LD = 33"
+    monkeypatch.setattr(Program, "attempt", lambda *_: pytest.fail("no edit that moves the array is proved"))
+    assert of_text(tmp_path, text.replace("@MORE@", more).encode())[0]["pool"].code != "LD = 33"
+
+
 def test_an_element_that_others_write_forbids_it(tmp_path: Path) -> None:
     fill = "for (int i = ty * 32 + tx; i < 2048; i += 1024) pool[i] = 0;"
     text = POOL.replace("@USE@", "").replace("b[ty * LD + tx] = in[tx + n];", fill)

@@ -3,7 +3,8 @@
 In: analyses of all kernels of a file before and after an edit. Out: the access sites with their wavefronts on
 both sides, or why the two do not correspond. It holds when every lane of every access goes, as before, to the
 one place that stands for the old one: no element has two new places, no place two old elements. Of arrays
-that stay as they are, accesses that are not known exactly must be told as before. Where
+that stay as they are, accesses that are not known exactly must be told as before; an array with an access of
+which a part of the address is not known is not moved, since nobody knows which elements that reaches. Where
 accesses that moved and others share bytes (an array that is used twice, in turn), that is asked of each of
 the two alone, and what each reads it must write itself; and they share no more bytes than before.
 """
@@ -130,7 +131,8 @@ def _told_alike(a: Conflict, b: Conflict) -> bool:
     s, t = a.trace, b.trace
     reasons = [(r.code, r.text) if (r := c.reason) is not None else None for c in (a, b)]
     costs = [(c.grade, c.wavefronts_low, c.wavefronts, c.ideal, c.site.op, c.site.width) for c in (a, b)]
-    return reasons[0] == reasons[1] and costs[0] == costs[1] and np.array_equal(s.offsets, t.offsets)
+    alike = reasons[0] == reasons[1] and costs[0] == costs[1] and s.alignment == t.alignment
+    return alike and np.array_equal(s.offsets, t.offsets)
 
 
 def stays(analysis: KernelAnalysis, array: str) -> bool:
@@ -140,7 +142,7 @@ def stays(analysis: KernelAnalysis, array: str) -> bool:
 
 def _is_open(conflict: Conflict) -> bool:
     trace = conflict.trace
-    known = trace.ends is None and trace.ways == 1 and not (trace.data or trace.parameter)
+    known = trace.ends is None and trace.ways == 1 and not (trace.data or trace.parameter or trace.alignment)
     return conflict.grade is Grade.UNRESOLVED or not known
 
 
@@ -153,8 +155,6 @@ def _pair(a: Conflict, b: Conflict) -> Move | str:
     if kinds[0] != kinds[1] or s.offsets.shape != t.offsets.shape or not np.array_equal(s.weights, t.weights):
         return "runs in another way"
     moved = not np.array_equal(s.offsets, t.offsets)
-    if s.alignment and moved:
-        return "goes to a place of which a part is not known"
     active = s.offsets >= 0
     if not np.array_equal(active, t.offsets >= 0):
         return "is run by other lanes"
