@@ -6,11 +6,13 @@ leaves a range, each of the few sizes has its own answer.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 from smemlint.evaluate import Grade
-from smemlint.ir import Launch, PointerTo
+from smemlint.ir import Function, Index, Launch, Name, PointerTo, Scalar, TypeParam, Unary
+from smemlint.ir.walk import names_in, nodes_of
 from smemlint.score import Conflict, KernelAnalysis
 
 _SURE = (Grade.EXACT, Grade.ASSUMED)
@@ -25,9 +27,13 @@ def told_apart(
     """What all variants of a launch have in common; or the variants whose ways differ, worst first.
 
     Without an argument a pointer counts as one that leads somewhere. Where some launches pass a null pointer
-    this is but one of the variants, and says nothing of the others.
+    this is but one of the variants, and says nothing of the others; where the kernel does nothing with these
+    pointers but read and write through them, they change nothing.
     """
     pointers = {p.name for p in common.kernel.parameters if isinstance(p.type, PointerTo)}
+    differing = {name for variant in launch.variants for name in variant}
+    if differing and differing <= _only_followed(common.kernel):
+        return [common]
     null = any(not pointers.isdisjoint(v) for v in launch.variants)
     if not null and all(c.grade in _SURE for c in common.conflicts):
         return [common]
@@ -45,6 +51,23 @@ def told_apart(
     if null and len(found) == 1:
         return [common]
     return sorted(found.values(), key=_worst, reverse=True)
+
+
+def _only_followed(kernel: Function) -> frozenset[str]:
+    """The pointers to numbers, or to a type of the template, of which a kernel takes elements, `p[i]`, and nothing else: nothing in it can
+    ask whether they lead anywhere."""
+    nodes = nodes_of(kernel.body)
+    followed: Counter[str] = Counter(
+        n.base.id for n in nodes if isinstance(n, Index) and isinstance(n.base, Name)
+    )
+    named = Counter(n.id for n in nodes if isinstance(n, Name))
+    addressed = {id for n in nodes if isinstance(n, Unary) and n.op == "&" for id in names_in(n)}
+    return frozenset(
+        p.name
+        for p in kernel.parameters
+        if isinstance(p.type, PointerTo) and isinstance(p.type.to, Scalar | TypeParam)
+        if named[p.id] == followed[p.id] and p.id not in addressed
+    )
 
 
 def _unsure(analysis: KernelAnalysis) -> int:

@@ -95,3 +95,24 @@ def test_a_launch_that_passes_nothing_new_is_not_evaluated_again(
     (tmp_path / "a.cu").write_text(NULLABLE.replace("USE", "4"))
     assert len(analyse_file(Job(str(tmp_path / "a.cu"))).kernels) == 2
     assert [launch.arguments for launch in evaluated] == [{}, {"bias": 0}]
+
+
+@pytest.mark.parametrize(
+    ("use", "times"),
+    [
+        ("USED * bias[threadIdx.x]", 1),
+        ("USED", 1),
+        ("*(bias + 1)", 2),
+        ("(&bias[0] ? 1 : 2)", 2),
+        ("(bias == out ? 1 : 2)", 2),
+        ("asked(bias)", 2),
+    ],
+)
+def test_a_null_pointer_of_which_only_elements_are_taken_is_not_evaluated(
+    tmp_path: Path, evaluated: list[Launch], use: str, times: int
+) -> None:
+    asked = "__device__ float asked(const float *p) { return p ? *p : 1.f; }\n"
+    text = NULLABLE.replace("if (bias) step = USE;", "").replace("= s[threadIdx.x * step]", f"= s[0] * {use}")
+    (tmp_path / "a.cu").write_text(asked + text.replace("USED", "2"))
+    (kernel,) = analyse_file(Job(str(tmp_path / "a.cu"))).kernels
+    assert len(evaluated) == times and len(kernel.accesses) == 2
