@@ -54,8 +54,8 @@ def told_apart(
 
 
 def _only_followed(kernel: Function) -> frozenset[str]:
-    """The pointers to numbers, or to a type of the template, of which a kernel takes elements, `p[i]`, and nothing else: nothing in it can
-    ask whether they lead anywhere."""
+    """The pointers to numbers, or to a type of the template, of which a kernel takes elements, `p[i]`, and
+    nothing else: nothing in it can ask whether they lead anywhere."""
     nodes = nodes_of(kernel.body)
     followed: Counter[str] = Counter(
         n.base.id for n in nodes if isinstance(n, Index) and isinstance(n.base, Name)
