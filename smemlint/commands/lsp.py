@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from smemlint.api import View
     from smemlint.running.jobs import Job
 
+_INSTALL = "pip install 'PATH_OF_THE_CLONE[lsp]'"
+
 
 def options(parser: argparse.ArgumentParser) -> None:
     reading_options(parser)
     parser.add_argument(
         "--level", choices=SEVERITIES, help="show findings of this severity or more (default: warning)"
     )
-    parser.epilog = "How editors start it: docs/editors.md. Needs pygls: pip install 'smemlint[lsp]'."
+    parser.epilog = f"How editors start it: docs/editors.md. Needs pygls: {_INSTALL}."
 
 
 def run(options: argparse.Namespace) -> int:
@@ -33,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         from smemlint.lsp.server import Server
     except ImportError as error:
-        raise UsageError(f"the language server needs pygls ({error}): pip install 'smemlint[lsp]'") from None
+        raise UsageError(f"the language server needs pygls ({error}): {_INSTALL}") from None
 
     def job_of(path: str, text: str) -> tuple[Job, View] | None:
         try:
