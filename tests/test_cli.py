@@ -91,10 +91,21 @@ def test_a_folder_without_cuda_is_an_error(folder: Path, capsys: Capture) -> Non
     assert (status, err) == (2, "error: docs: no CUDA source in this folder\n")
 
 
+def test_a_folder_whose_files_are_all_excluded_is_named(folder: Path, capsys: Capture) -> None:
+    status, out, err = run(capsys, ".", "--exclude", "*")
+    assert status == 0 and "in 0 of 0 files" in out
+    assert err == "warning: .: all 2 files are excluded: nothing was analysed there\n"
+    assert run(capsys, ".", "--exclude", "bad.cu")[2] == ""
+    assert run(capsys, "good.cu", ".", "--exclude", "bad.cu")[2] == ""
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ((), "usage: smemlint"),
+        (("bad.cu", "--fix", "--write-baseline", "x"), "--fix does not go with --write-baseline"),
+        (("bad.cu", "--diff", "--budget", "x"), "--diff does not go with --budget"),
+        (("bad.cu", "--write-baseline", "x", "--write-budget", "y"), "--write-baseline does not go with"),
         (("check",), "the following arguments are required: PATH"),
         (("bad.cu", "--frobnicate"), "unrecognized arguments: --frobnicate"),
         (("bad.cu", "--output-format", "xml"), "invalid choice: 'xml'"),

@@ -133,6 +133,7 @@ def jobs_of(
                 continue
         if not found:
             missing.append(FileReport(path, problems=(Problem(path, "no CUDA source in this folder"),)))
+        excluded = 0
         for file in found:
             key = real.of(file)
             if key in seen:
@@ -142,6 +143,7 @@ def jobs_of(
             if s is None:
                 continue
             if s.exclude and matches(s.exclude, os.path.abspath(file)):  # noqa: PTH100
+                excluded += 1
                 if not Path(path).is_dir():
                     say(f"skipped: {visible_path(str(file))}: excluded by the configuration")
                 continue
@@ -154,6 +156,9 @@ def jobs_of(
                     named=path == STDIN or not Path(path).is_dir(),
                 )
             )
+        if excluded and excluded == len(found) and Path(path).is_dir():
+            files = "its only file is" if excluded == 1 else f"all {excluded} files are"
+            say(f"warning: {visible_path(path)}: {files} excluded: nothing was analysed there")
     return jobs, missing
 
 
