@@ -216,14 +216,20 @@ def collect(
     diagnostics = with_groups(sorted(diagnostics, key=order))
     small = {g.id for g in groups(diagnostics) if g.cost and 100 * g.cost.excess_share < view.min_share}
     diagnostics = [d for d in diagnostics if d.group not in small]
-    accepted = 0
+    accepted: list[Diagnostic] = []
     stale: Sequence[Entry] = ()
     if view.baseline is not None:
         diagnostics, accepted, _ = compared(diagnostics, view.baseline, checked)
         # What is only not shown (another rule was selected, a line did not change) is not gone.
         _, _, stale = compared(left, view.baseline, checked)
     unparsed = tuple(dict.fromkeys(u for r in reports for u in r.unparsed))
-    withheld = Withheld(small=len(small), accepted=accepted, hidden=hidden, suppressed=suppressed)
+    withheld = Withheld(
+        small=len(small),
+        accepted=len(accepted),
+        accepted_findings=len(groups(accepted)),
+        hidden=hidden,
+        suppressed=suppressed,
+    )
     named = {d.place.path for d in diagnostics} | {label.place.path for d in diagnostics for label in d.also}
     return Report(
         diagnostics=tuple(diagnostics),

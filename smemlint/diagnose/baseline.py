@@ -111,8 +111,8 @@ def _entry(row: Any) -> Entry | None:
 
 def compared(
     diagnostics: Sequence[Diagnostic], baseline: Baseline, checked: Collection[str]
-) -> tuple[list[Diagnostic], int, list[Entry]]:
-    """(findings that are new or worse, how many are accepted, entries that nothing matches any more).
+) -> tuple[list[Diagnostic], list[Diagnostic], list[Entry]]:
+    """(findings that are new or worse, those that are accepted, entries that nothing matches any more).
 
     checked: paths that were analysed; entries of other files are stale only where the file is gone.
     """
@@ -134,7 +134,8 @@ def compared(
     gone = {e for e in baseline.entries if e.path not in names and not Path(folder, e.path).exists()}
     stale = [e for e, n in left.items() if n > 0 and (e.path in names or e in gone)]
     kept = {id(d) for d in new}
-    return [d for d in diagnostics if id(d) in kept], len(diagnostics) - len(new), sorted(stale, key=_key)
+    accepted = [d for d in diagnostics if id(d) not in kept]
+    return [d for d in diagnostics if id(d) in kept], accepted, sorted(stale, key=_key)
 
 
 def _covers(entry: Entry, mine: Entry) -> bool:

@@ -370,11 +370,13 @@ class Diagnostic:
 
 @record(frozen=True, slots=True)
 class Withheld:
-    """Findings that are not among those shown. small: those that --min-share leaves out; accepted: those of
-    the baseline; hidden: notes below the level; suppressed: by comments."""
+    """Findings that are not among those shown. small: those that --min-share leaves out; accepted: places
+    of the baseline, accepted_findings: the findings that they make up; hidden: notes below the level;
+    suppressed: by comments."""
 
     small: int = 0
     accepted: int = 0
+    accepted_findings: int = 0
     hidden: int = 0
     suppressed: int = 0
 

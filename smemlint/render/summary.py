@@ -65,7 +65,8 @@ def _parts(summary: Summary) -> list[str]:
     if summary.withheld.suppressed:
         parts.append(f"{summary.withheld.suppressed} suppressed")
     if summary.withheld.accepted:
-        parts.append(f"{summary.withheld.accepted} accepted by the baseline")
+        accepted = places(summary.withheld.accepted_findings, summary.withheld.accepted)
+        parts.append(f"{accepted} accepted by the baseline")
     if summary.withheld.small:
         parts.append(f"{count(summary.withheld.small, 'finding')} below --min-share")
     if summary.withheld.hidden:

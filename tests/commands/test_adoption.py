@@ -43,10 +43,22 @@ def test_a_repository_with_old_findings_gets_a_green_gate(folder: Path, capsys: 
     status, _, err = run(capsys, ".", "--write-baseline", "smem.json")
     assert (status, err) == (0, "1 finding accepted in smem.json; check with --baseline smem.json\n")
     status, out, _ = run(capsys, ".", "--baseline", "smem.json")
-    assert status == 0 and "no new findings in 1 file; " in out and "1 accepted by the baseline" in out
+    assert (
+        status == 0 and "no new findings in 1 file; " in out and "1 finding accepted by the baseline" in out
+    )
     (folder / "new.cu").write_text(KERNEL, encoding="utf-8")
     status, out, _ = run(capsys, ".", "--baseline", "smem.json")
     assert status == 1 and out.startswith("new.cu:6:24") and "old.cu" not in out
+
+
+def test_what_is_accepted_is_counted_as_it_was_when_it_was_written(folder: Path, capsys: Capture) -> None:
+    again = "    out[1] = tile[threadIdx.x][threadIdx.y + 1];\n}\nvoid"
+    (folder / "old.cu").write_text(KERNEL.replace("}\nvoid", again), encoding="utf-8")
+    _, _, err = run(capsys, ".", "--write-baseline", "smem.json")
+    assert err.startswith("1 finding (2 places) accepted in smem.json")
+    assert run(capsys, ".", "--baseline", "smem.json")[1].endswith(
+        "; 1 finding (2 places) accepted by the baseline\n"
+    )
 
 
 def test_the_configuration_may_name_a_baseline_to_read_but_none_to_write(
