@@ -18,6 +18,8 @@ _LEAST = 30
 _WORDS = 44
 """Columns that words below a mark have at least, where there are so many."""
 _MARK = "..."
+_BYTE_ORDER = "\ufeff"
+"""The mark that a file may begin with: bytes of its first line that are none of the text."""
 
 
 @record(frozen=True, slots=True)
@@ -53,7 +55,8 @@ def snippet(source: str | None, marks: Sequence[Mark], width: int = WIDTH) -> li
             result.append(Line(None, _MARK, "gap"))
         last = number
         here = sorted((m for m in marks if m.place.line == number), key=lambda m: not m.primary)
-        shown = _shown_line(lines[number - 1].rstrip("\r") if number <= len(lines) else "")
+        raw = lines[number - 1].rstrip("\r") if number <= len(lines) else ""
+        shown = _shown_line(raw, marked=number == 1 and raw.startswith(_BYTE_ORDER))
         spans = [shown.span(m.place) for m in here]
         text, shift = shown.clipped(spans[0], width)
         if spans[0][1] - spans[0][0] > width - 2 * len(_MARK) and here[0].primary:
@@ -114,7 +117,7 @@ class _ShownLine:
     It is worked out once, however many findings stand on it.
     """
 
-    def __init__(self, raw: str) -> None:
+    def __init__(self, raw: str, *, marked: bool) -> None:
         self._raw = raw
         parts: list[str] = []
         columns: list[int] = []
@@ -122,6 +125,8 @@ class _ShownLine:
         for written, text in pieces(raw):
             if written == "\t":
                 text = " " * (TAB - width % TAB)
+            elif marked and not columns:
+                text = ""
             columns += range(width, width + len(written)) if written == text else [width] * len(written)
             parts.append(text)
             width += cells(text)
@@ -171,5 +176,5 @@ class _ShownLine:
 
 
 @lru_cache(maxsize=4)
-def _shown_line(raw: str) -> _ShownLine:
-    return _ShownLine(raw)
+def _shown_line(raw: str, *, marked: bool) -> _ShownLine:
+    return _ShownLine(raw, marked=marked)

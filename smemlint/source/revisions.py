@@ -97,5 +97,5 @@ def _git(folder: Path, *arguments: str) -> bytes:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
         what = arguments[-1].removesuffix("^{commit}") if arguments[0] == "rev-parse" else arguments[0]
-        raise GitError(said[-1] if said else f"git does not know `{what}`")
+        raise GitError(said[-1].removeprefix("fatal: ") if said else f"git does not know `{what}`")
     return done.stdout

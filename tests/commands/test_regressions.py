@@ -130,3 +130,12 @@ def test_a_kernel_beyond_its_budget_is_named(repository: Path, capsys: Capture) 
     (repository / "budget.json").write_text("{}")
     status, _, err = run(capsys, ".", "--budget", "budget.json")
     assert status == 2 and "is no budget of version 1" in err
+
+
+def test_what_git_says_has_one_prefix(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    (tmp_path / "old.cu").write_text(kernel(), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run(capsys, "old.cu", "--diff-base", "HEAD")
+    assert status == 2 and err.startswith("error: argument --diff-base: not a git repository")

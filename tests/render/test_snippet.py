@@ -53,3 +53,9 @@ def test_a_long_line_is_looked_at_once_for_all_its_findings(monkeypatch: pytest.
     for at in range(0, 1800, 6):
         snippet.snippet(line, [Mark(Place("k.cu", 1, at + 1, 1, at + 5, at, at + 4), "here", True)])
     assert looked_at == len(line)
+
+
+def test_a_byte_order_mark_is_no_text() -> None:
+    shown, carets = snippet.snippet("\ufeffint t[i];", [mark("\ufeffint t[i];", "t[i]")])
+    assert (shown.text, carets.text) == ("int t[i];", "    ^^^^ here")
+    assert snippet.snippet("x\ufeff t[i];", [mark("x\ufeff t[i];", "t[i]")])[0].text == r"x\ufeff t[i];"
