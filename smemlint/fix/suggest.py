@@ -23,7 +23,14 @@ from smemlint.fix.other_ways import NO_LAYOUT, by_member, by_name, by_trial, wit
 from smemlint.fix.proof.loaded_again import with_loads
 from smemlint.fix.proof.promise import ELSEWHERE, STRAYED, Analyse, sites_of
 from smemlint.fix.proof.proving import Move, blame, growth_of, prove
-from smemlint.fix.proof.safety import harmed, not_evaluated, open_questions, rescheduled, stale_comment
+from smemlint.fix.proof.safety import (
+    harmed,
+    not_evaluated,
+    open_questions,
+    rescheduled,
+    stale_comment,
+    unread_use,
+)
 from smemlint.fix.proof.understood import left_aside, not_understood
 from smemlint.fix.reasons import nothing_found
 from smemlint.fix.sampled import sampled, worth_a_sample
@@ -502,7 +509,13 @@ def _offered(
             filter(
                 None,
                 (
-                    words(choice, edited.code, changes, len(used)),
+                    words(
+                        choice,
+                        edited.code,
+                        changes,
+                        len(used),
+                        unread=unread_use(instances, source) is not None,
+                    ),
                     stale_comment(source, edited.edits),
                     ALIGNED if is_aligned(edited) else "",
                     step if unsafe else "",
@@ -529,7 +542,9 @@ def _in_words(
     text = NO_LAYOUT if why.code in _ALL_TRIED else "no better layout was found"
     if choice is not None:
         code = described(choice, instances[0], texts)
-        text = words(choice, code, changes, sum(bool(i.members) for i in instances))
+        source = texts.get(instances[0].array.place.path)
+        unread = source is not None and unread_use(instances, source) is not None
+        text = words(choice, code, changes, sum(bool(i.members) for i in instances), unread=unread)
     elif why.code == "struct-layout":
         text = "split the structure into one array per member"
     elif why.code in ("unresolved-use", "run-time-stride", "run-time-choice", "data-dependent", "escapes"):

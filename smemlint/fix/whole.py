@@ -12,7 +12,7 @@ from smemlint.evaluate.model import SharedArray
 from smemlint.fix.edits import apply as application
 from smemlint.fix.model import Kind, Refusal, SiteChange, Suggestion, TextEdit
 from smemlint.fix.proof.remapped import launched, remapped
-from smemlint.fix.proof.safety import open_questions, stale_comment
+from smemlint.fix.proof.safety import open_questions, stale_comment, unread_use
 from smemlint.fix.search.judge import kernel_wavefronts, least_share, standing
 from smemlint.fix.search.layouts import Late
 from smemlint.fix.search.members import Instance
@@ -142,6 +142,7 @@ def offered(
     unsafe = open_questions(instances, analyses, source.path) or unseen
     if best.shared and not unsafe:
         unsafe = f"`{best.shared}` is used in turn by accesses that the edit moves and by others"
+    unread = unread_use(instances, source) is not None
     return Suggestion(
         kind=how[0],
         array=array,
@@ -150,7 +151,7 @@ def offered(
                 None,
                 (
                     f"{how[1]}: `{code}`",
-                    f"{effect(best.changes, len(known))}, {grown:+d} B",
+                    f"{effect(best.changes, len(known), unread=unread)}, {grown:+d} B",
                     stale_comment(source, best.edits),
                     risk if unsafe else "",
                 ),

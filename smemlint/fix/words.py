@@ -51,7 +51,9 @@ def described(choice: Choice, instance: Instance, texts: Mapping[str, Source]) -
     return instance.array.name + "".join(f"[{d}]" for d in layout.shape(shape).dims)
 
 
-def words(choice: Choice, code: str, changes: Sequence[SiteChange], launches: int) -> str:
+def words(
+    choice: Choice, code: str, changes: Sequence[SiteChange], launches: int, *, unread: bool = False
+) -> str:
     layout = choice.option.layout
     if isinstance(layout, Padding) and layout.extra < 0:
         what = f"take the padding back: `{code}`"
@@ -63,25 +65,28 @@ def words(choice: Choice, code: str, changes: Sequence[SiteChange], launches: in
         what = f"take the padding back and swizzle the column: `{code}`"
     else:
         what = f"{'skew' if isinstance(layout, Skew) else 'swizzle'} the {_last(choice)}: `{code}`"
-    does = effect(changes, launches)
+    does = effect(changes, launches, unread=unread)
     if any(c.apart for c in changes):
         does += ", neighbours are accessed one by one"
     return f"{what}; {does}, {_price(choice.option)}"
 
 
-def effect(changes: Sequence[SiteChange], launches: int = 1) -> str:
+def effect(changes: Sequence[SiteChange], launches: int = 1, *, unread: bool = False) -> str:
     """What a layout does to the accesses of its array: wavefronts of all, and how many got better.
 
-    launches: how many the changes are summed over, instances and assumed blocks among them.
+    launches: how many the changes are summed over, instances and assumed blocks among them. unread: whether
+    the text shows a use of the array that is none of them (a statement that clang dropped): nothing is said
+    of all accesses then.
     """
     sites: dict[object, list[SiteChange]] = {}
     for change in changes:
         sites.setdefault((change.site.place, change.site.op), []).append(change)
     if all(c.after <= c.ideal for c in changes):
         if len(sites) == 1:
-            return "its only access is then conflict-free"
+            return f"its only access {'that was analysed ' if unread else ''}is then conflict-free"
         each = "both" if len(sites) == 2 else f"all {len(sites)}"
-        return f"{each} accesses of the array are then conflict-free"
+        which = "that were analysed" if unread else "of the array"
+        return f"{each} accesses {which} are then conflict-free"
     before, after, ideal = (sum(getattr(c, of) for c in changes) for of in ("before", "after", "ideal"))
     counts = Counter(map(_outcome, sites.values()))
     said = [f"{counts[name]} {name}" for name in _OUTCOMES if counts[name]]

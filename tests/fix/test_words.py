@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from smemlint.api import Job, check
 from smemlint.evaluate.model import Site
 from smemlint.fix.model import SiteChange
 from smemlint.fix.words import effect
@@ -41,3 +44,31 @@ def test_a_sum_below_the_ideal_names_no_ideal() -> None:
     assert effect([change(1, 32, 5, 4), change(2, 32, 2, 4)]) == (
         "64 wavefronts become 7 (accesses: 1 conflict-free, 1 with fewer conflicts)"
     )
+
+
+def test_nothing_is_said_of_all_accesses_where_one_was_not_read() -> None:
+    assert (
+        effect([change(1, 32, 1)], unread=True) == "its only access that was analysed is then conflict-free"
+    )
+    said = effect([change(n, 32, 1) for n in range(3)], unread=True)
+    assert said == "all 3 accesses that were analysed are then conflict-free"
+
+
+def test_an_access_in_a_statement_that_clang_drops_is_none_of_the_others(tmp_path: Path) -> None:
+    file = tmp_path / "k.cu"
+    text = """__global__ void k(float *o) {
+      __shared__ float s[32][32];
+      s[threadIdx.x][0] = o[0] +;
+      __syncthreads();
+      o[threadIdx.x] = s[threadIdx.x][1];
+    }
+    void go(float *o) { k<<<1, 32>>>(o); }
+    """
+    for written, said in (
+        (text, "only access that was analysed"),
+        (text.replace("+;", ";"), "both accesses of"),
+    ):
+        file.write_text(written, encoding="utf-8")
+        report = check([Job(str(file))])
+        fix = report.diagnostics[0].fix
+        assert fix is not None and said in fix.words

@@ -122,6 +122,15 @@ def not_evaluated(instances: Sequence[Instance], source: Source) -> str:
     for use in at.uses:
         if use.context != "sizeof" and _is_compared(source, use):
             return f"a number is made of the address of `{at.name}` on line {use.line}"
+    unread = unread_use(instances, source)
+    return f"no launch that was seen runs the use of `{at.name}` on line {unread.line}" if unread else ""
+
+
+def unread_use(instances: Sequence[Instance], source: Source) -> Use | None:
+    """The first use of the array in the text at which no access was evaluated."""
+    at = locate(instances[0], {source.path: source})
+    if isinstance(at, Refusal):
+        return None
     places = [
         place
         for instance in instances
@@ -134,8 +143,8 @@ def not_evaluated(instances: Sequence[Instance], source: Source) -> str:
         if (use.context != "subscript" and use.viewed is None) or use.address:
             continue
         if not any(p.offset < use.end and use.offset < p.end_offset for p in places):
-            return f"no launch that was seen runs the use of `{at.name}` on line {use.line}"
-    return ""
+            return use
+    return None
 
 
 def _is_compared(source: Source, use: Use) -> bool:
