@@ -340,6 +340,15 @@ def test_inspect_prints_a_table(folder: Path, capsys: Capture) -> None:
     assert row.split() == expected
 
 
+def test_inspect_prints_the_size_that_a_launch_gives_a_dynamic_array(folder: Path, capsys: Capture) -> None:
+    text = "__global__ void k(float *o) { extern __shared__ float s[]; s[threadIdx.x] = 1; o[0] = s[0]; }\n"
+    launches = {"told.cu": "void go(float *o) { k<<<1, 64, 4608>>>(o); }\n", "untold.cu": ""}
+    for name, launch in launches.items():
+        (folder / name).write_text(text + launch, encoding="utf-8")
+    assert "    float s[]: 4608 B of dynamic shared memory\n" in run(capsys, "inspect", "told.cu")[1]
+    assert "    float s[]: size not known\n" in run(capsys, "inspect", "untold.cu")[1]
+
+
 def test_rules_and_explain(capsys: Capture) -> None:
     status, out, _ = run(capsys, "rules")
     assert status == 0 and out.splitlines()[0].startswith("SMEM101  column-access")

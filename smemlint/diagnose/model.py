@@ -120,6 +120,7 @@ class SharedEntry:
     dims: tuple[int | None, ...]
     bytes: int | None
     line: int
+    dynamic: bool = False
 
 
 @record(frozen=True, slots=True)

@@ -108,7 +108,7 @@ def observe(
         configuration=kernel.configuration,
         launch=_started(kernel.launch),
         shared=tuple(
-            SharedEntry(a.name, a.type.split("[", 1)[0].strip(), a.dims, a.bytes, a.place.line)
+            SharedEntry(a.name, a.type.split("[", 1)[0].strip(), a.dims, a.bytes, a.place.line, a.dynamic)
             for a in kernel.arrays.values()
         ),
         accesses=tuple(accesses),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from smemlint.diagnose.model import Access, KernelReport, Report
+from smemlint.diagnose.model import Access, KernelReport, Report, SharedEntry
 from smemlint.render.json import TOOL, dumps, summary_data, unparsed_data, unseen_data
 from smemlint.render.summary import summary_line
 from smemlint.rules.words import ways_text
@@ -100,7 +100,7 @@ def render_table(report: Report) -> str:
         lines.append(f"{visible_path(kernel.place.path)}:{kernel.place.line} {said}")
         for shared in kernel.shared:
             dims = "".join(f"[{'' if d is None else d}]" for d in shared.dims)
-            size = f"{shared.bytes} B" if shared.bytes is not None else "size not known"
+            size = _size(shared, kernel)
             lines.append(f"    {visible_lines(f'{shared.type} {shared.name}{dims}')}: {size}")
         if kernel.accesses:
             lines += _table([_HEAD, *(_row(a, kernel) for a in kernel.accesses)])
@@ -110,6 +110,15 @@ def render_table(report: Report) -> str:
         lines.append(f"not analysed: {visible(gone.name)} ({where}): {visible(gone.text)}")
     lines.append(summary_line(report.summary))
     return "\n".join(lines) + "\n"
+
+
+def _size(shared: SharedEntry, kernel: KernelReport) -> str:
+    """How many bytes an array has; a dynamic one what the launch asks for, for all of them together."""
+    if shared.bytes is not None:
+        return f"{shared.bytes} B"
+    if not shared.dynamic or kernel.launch.dynamic is None:
+        return "size not known"
+    return f"{kernel.launch.dynamic} B of dynamic shared memory"
 
 
 def _row(access: Access, kernel: KernelReport) -> tuple[str, ...]:
