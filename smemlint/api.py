@@ -16,9 +16,10 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from smemlint.diagnose.advice import site_of
 from smemlint.diagnose.baseline import Baseline, Entry, compared
 from smemlint.diagnose.group import groups, with_groups
-from smemlint.diagnose.merge import diagnose, merge_kernels, order, site_of
+from smemlint.diagnose.merge import diagnose, merge_kernels, order
 from smemlint.diagnose.model import (
     Access,
     Diagnostic,

@@ -70,5 +70,6 @@ def _weight(d: Diagnostic) -> tuple[float, float]:
 def _cause(d: Diagnostic) -> object:
     if d.worst_ways is None or not d.array:
         return (d.place, d.code, d.title, d.here)
-    # A fix is one of an array, for all of its accesses.
-    return (d.place.path, d.code, d.severity, d.kernel, d.array, d.configuration)
+    # A fix is one of an array; it need not free all of its accesses.
+    layout = d.fix.code if d.fix is not None else ""
+    return (d.place.path, d.code, d.severity, d.kernel, d.array, d.configuration, layout)

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from smemlint.diagnose.advice import Site, advice, site_of
 from smemlint.diagnose.cost import Costs
 from smemlint.diagnose.launches import Sight, launch_notes, shape
 from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport, Unseen
@@ -25,12 +26,6 @@ from smemlint.view.help import HELP
 _SHOWN_VISITS = 12
 _IN_A_ROW = 4
 """Equal visits that are told one by one."""
-
-Site = tuple[str, int, int, int, int]
-
-
-def site_of(place: Place) -> Site:
-    return (place.path, place.line, place.column, place.end_line, place.end_column)
 
 
 def merge_kernels(reports: Iterable[FileReport]) -> tuple[KernelReport, ...]:
@@ -141,7 +136,9 @@ def order(d: Diagnostic) -> tuple[object, ...]:
 
 def _fix(access: Access, suggestions: Sequence[Suggestion]) -> Suggestion | None:
     index = access.cause.suggestion if access.cause is not None else None
-    return suggestions[index] if index is not None and index < len(suggestions) else None
+    if index is None or index >= len(suggestions):
+        return None
+    return advice(suggestions[index], access.place)
 
 
 def _proved(sight: Sight) -> bool:

@@ -1,0 +1,49 @@
+"""Which fix a finding is offered: that of its array, where it makes this access cost less."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from smemlint.fix.model import Refusal, SiteChange, Suggestion
+from smemlint.ir import Place
+
+Site = tuple[str, int, int, int, int]
+"""Path, line, column, end line, end column: an offset may differ between configurations."""
+
+
+def site_of(place: Place) -> Site:
+    return (place.path, place.line, place.column, place.end_line, place.end_column)
+
+
+def advice(fix: Suggestion, place: Place) -> Suggestion:
+    """Return the fix of an array as one access of it has it.
+
+    A fix may be that of one part of a pool, and it may pay for some accesses with others: what it does not
+    make cheaper is told that no better layout was found for it.
+    """
+    changes = [c for c in fix.sites if site_of(c.site.place) == site_of(place)]
+    before, after = sum(c.before for c in changes), sum(c.after for c in changes)
+    if not fix.code or after < before:
+        return fix
+    text = "no better layout was found for this access"
+    others = f"`{fix.code}`, which helps others of `{fix.array.name}`, {_does(changes, before, after)}"
+    return replace(
+        fix,
+        kind="layout",
+        words=text,
+        edits=None,
+        refused=Refusal("no-better-layout", f"{text}: {others}"),
+        safe=False,
+        sites=tuple(replace(c, after=c.before) for c in changes),
+        bytes_added=0,
+        blocks_per_sm=None,
+        unsafe_because="",
+        code="",
+        kernel=None,
+    )
+
+
+def _does(changes: list[SiteChange], before: int, after: int) -> str:
+    if not changes:
+        return "is not known to change it"
+    return f"makes its {before:,} wavefronts {after:,}" if after > before else "leaves its cost as it is"
