@@ -91,11 +91,16 @@ def mentions(module: Module, function: Function, globals_: Mapping[str, Var]) ->
     own = {n.var.id: n.var for n in nodes if isinstance(n, Declare) and n.var.storage in SHARED}
     shared = {**globals_, **own}
     if any(isinstance(n, Name) and n.id in shared for n in nodes):
-        lambdas = [n for n in nodes if isinstance(n, Lambda)]
-        valued = {id(r) for n in lambdas for r in walk(n.body) if isinstance(r, Return)}
-        handed = {id(n) for n in nodes if isinstance(n, Return) and id(n) not in valued}
-        finder = _Finder(module, shared, handed if is_reference(function.returns) else set())
+        handed = set(_returns(nodes)) if is_reference(function.returns) else set()
+        for inner in (n for n in nodes if isinstance(n, Lambda)):  # one in another comes after it
+            returns = set(_returns(walk(inner.body)))
+            handed = handed | returns if is_reference(inner.returns) else handed - returns
+        finder = _Finder(module, shared, handed)
         yield from finder.found(function.body)
+
+
+def _returns(nodes: Iterable[object]) -> Iterator[int]:
+    return (id(n) for n in nodes if isinstance(n, Return))
 
 
 class _Finder:

@@ -49,6 +49,10 @@ def told(body: str) -> list[tuple[str, str, int]]:
         ("View v{s[i], t[0][i]};", [("load", "t[0][i]", 4)]),
         ("add(s[i], t[0][i]);", [("load", "s[i]", 4), ("load", "t[0][i]", 4)]),
         ("auto f = [&](int j) { return s[j]; };", [("load", "s[j]", 4)]),
+        (
+            "auto f = [&](int j) -> float & { auto g = [&] { return t[1][j]; }; g(); return s[j]; };",
+            [("load", "t[1][j]", 4)],
+        ),
         ("if constexpr (false) s[1] = 2;", [("store", "s[1]", 4)]),
     ],
 )  # fmt: skip
@@ -69,6 +73,8 @@ def test_what_begins_with_a_shared_name_is_an_access(body: str, expected: list[t
         "cuda::atomic_ref<float> a(s[i]);",
         "View v{s[i], 3}; View w = {t[i][0], 1};",
         "Kept k(s[i]);",
+        "auto f = [&](int j) -> float & { return s[j]; };",
+        "auto f = [&] { auto g = [&](int j) -> auto & { return s[j]; }; };",
         "__shared__ typename cub::WarpReduce<float>::TempStorage held; cub::WarpReduce<float> sum(held);",
     ],
 )

@@ -13,7 +13,9 @@ from smemlint.fix.search.divided import divides
 from smemlint.fix.search.judge import Option
 from smemlint.fix.search.members import Instance, only_source_open
 from smemlint.fix.search.registers import tile_kept
+from smemlint.fix.text.called import calls_of
 from smemlint.fix.text.source import Source, Use
+from smemlint.ir import Place
 from smemlint.score.model import KernelAnalysis
 
 _COMPARE = frozenset(("-", "<", ">", "<=", ">=", "==", "!="))
@@ -142,9 +144,15 @@ def unread_use(instances: Sequence[Instance], source: Source) -> Use | None:
     for use in at.uses:
         if (use.context != "subscript" and use.viewed is None) or use.address:
             continue
-        if not any(p.offset < use.end and use.offset < p.end_offset for p in places):
+        calls = None if _in_one(use, places) else calls_of(source, use, at.scope)
+        if calls == [] or not all(_in_one(u, places) for u in (calls or [use])):
             return use
     return None
+
+
+def _in_one(use: Use, places: Sequence[Place]) -> bool:
+    """Whether a use stands in a place that an access was seen to have."""
+    return any(p.offset < use.end and use.offset < p.end_offset for p in places)
 
 
 def _is_compared(source: Source, use: Use) -> bool:
