@@ -1,15 +1,20 @@
 """Uses of an array in a text with a name of its own: the body of a macro, a lambda that returns a reference.
 
 In: a use in one. Out: where that name stands in code, which is where the access is made.
+
+Only a text that does one thing whenever it is used counts: of two arms one may never run.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from smemlint.fix.text.macros import is_name_of
-from smemlint.fix.text.source import Source, Use
+from smemlint.fix.text.source import Source, Token, Use, tokenize
 from smemlint.patterns import pattern
 
 _MACRO = pattern(r"#[ \t]*define[ \t]+(\w+)")
+_CHOOSES = frozenset(("?", "&&", "||", ";", "{"))
 _LAMBDA = pattern(r"(?:const )?auto (\w+) = \[.*\] (?:\w+ )*\(.*\) -> [^()]* &")
 
 
@@ -23,7 +28,9 @@ def calls_of(source: Source, use: Use, scope: tuple[int, int]) -> list[Use] | No
     )
     if directive is not None:
         match = _MACRO.match(directive.text)
-        name, own = (match.group(1), -1) if match is not None else ("", -1)
+        body = tokenize(directive.text[match.end() :]) if match is not None else []
+        plain = _CHOOSES.isdisjoint(t.text for t in body)
+        name, own = (match.group(1), -1) if match is not None and plain else ("", -1)
     else:
         name, own = _lambda_around(source, use)
     if not name or any(not is_name_of(source, u.offset) for u in source.macro_uses(name)):
@@ -41,6 +48,12 @@ def _lambda_around(source: Source, use: Use) -> tuple[str, int]:
             while start and code[start - 1].text not in (";", "{", "}"):
                 start -= 1
             head = [t.text for t in code[start:end]]
-            match = _LAMBDA.fullmatch(" ".join(head))
+            match = _LAMBDA.fullmatch(" ".join(head)) if _is_one_return(code, end) else None
             return (match.group(1), code[start + head.index(match.group(1))].offset) if match else ("", -1)
     return "", -1
+
+
+def _is_one_return(code: Sequence[Token], brace: int) -> bool:
+    """Whether a body is `{ return ...; }` that chooses nothing."""
+    last = next((i for i in range(brace + 1, len(code)) if code[i].text in _CHOOSES), 0)
+    return code[brace + 1].text == "return" and [t.text for t in code[last : last + 2]] == [";", "}"]

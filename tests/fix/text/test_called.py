@@ -50,6 +50,18 @@ def test_a_use_that_no_launch_runs_makes_it_unsafe(tmp_path: Path, texts: tuple[
     assert unsafe(tmp_path, *texts, more).startswith("no launch that was seen runs the use of `t`")
 
 
+@pytest.mark.parametrize(
+    ("macro", "lambda_"),
+    [
+        ("#define AT(r, c) t[(r) < 0 ? int(t[0][c]) : (r)][c]", ""),
+        ("", "auto AT = [&](int r, int c) -> float & { if (r < 0) return t[0][c]; return t[r][c]; };"),
+        ("", "auto AT = [&](int r, int c) -> float & { return r < 0 ? t[0][c] : t[r][c]; };"),
+    ],
+)
+def test_a_text_that_chooses_is_not_seen_to_run_as_a_whole(tmp_path: Path, macro: str, lambda_: str) -> None:
+    assert unsafe(tmp_path, macro, lambda_).startswith("no launch that was seen runs the use of `t`")
+
+
 def test_a_name_that_stands_in_another_macro_is_not_followed(tmp_path: Path) -> None:
     said = unsafe(tmp_path, f"{MACRO}\n#define FIRST(c) AT(0, c)")
     assert said.startswith("no launch that was seen runs the use of `t`")
