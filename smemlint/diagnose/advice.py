@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from smemlint.diagnose.model import Access, FileReport
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.ir import Place
 
@@ -41,6 +42,31 @@ def advice(fix: Suggestion, place: Place) -> Suggestion:
         code="",
         kernel=None,
     )
+
+
+def advised(report: FileReport) -> FileReport:
+    """Return the report with the fix of each access as that access has it.
+
+    Done where the sites of fixes are known: reports that are kept or sent hold no sites.
+    """
+    suggestions = list(report.suggestions)
+    own: dict[tuple[int, Site], int] = {}
+
+    def of(access: Access) -> Access:
+        cause = access.cause
+        if cause is None or cause.suggestion is None:
+            return access
+        fix = report.suggestions[cause.suggestion]
+        mine = advice(fix, access.place)
+        if mine is fix:
+            return access
+        index = own.setdefault((cause.suggestion, site_of(access.place)), len(suggestions))
+        if index == len(suggestions):
+            suggestions.append(mine)
+        return replace(access, cause=replace(cause, suggestion=index))
+
+    kernels = tuple(replace(k, accesses=tuple(map(of, k.accesses))) for k in report.kernels)
+    return replace(report, kernels=kernels, suggestions=tuple(suggestions))
 
 
 def _does(changes: list[SiteChange], before: int, after: int) -> str:

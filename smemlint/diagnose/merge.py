@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from smemlint.diagnose.advice import Site, advice, site_of
+from smemlint.diagnose.advice import Site, site_of
 from smemlint.diagnose.cost import Costs
 from smemlint.diagnose.launches import Sight, launch_notes, shape
 from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport, Unseen
@@ -136,9 +136,7 @@ def order(d: Diagnostic) -> tuple[object, ...]:
 
 def _fix(access: Access, suggestions: Sequence[Suggestion]) -> Suggestion | None:
     index = access.cause.suggestion if access.cause is not None else None
-    if index is None or index >= len(suggestions):
-        return None
-    return advice(suggestions[index], access.place)
+    return suggestions[index] if index is not None and index < len(suggestions) else None
 
 
 def _proved(sight: Sight) -> bool:

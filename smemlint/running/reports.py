@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from smemlint.diagnose.advice import advised
 from smemlint.diagnose.asking import Asking
 from smemlint.diagnose.model import FileReport, Problem, UnparsedEntry, Unseen
 from smemlint.diagnose.observe import observe
@@ -60,7 +61,7 @@ def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: flo
         Problem(shown(at.path), said, at.line, at.column)
         for said, at in (asking.faults.values() if asking is not None else ())
     )
-    return FileReport(
+    report = FileReport(
         shown(job.path),
         kernels=kernels,
         unparsed=_unparsed(found.modules, shown),
@@ -73,6 +74,7 @@ def report_of(found: Examined, job: Job, shown: Callable[[str], str], began: flo
         files=tuple(dict.fromkeys(shown(f) for module in found.modules for f in module.files)),
         seconds=clock.now() - began,
     )
+    return advised(report)
 
 
 def _decoded(data: bytes | None) -> str | None:
