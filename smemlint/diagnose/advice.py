@@ -16,26 +16,31 @@ def site_of(place: Place) -> Site:
     return (place.path, place.line, place.column, place.end_line, place.end_column)
 
 
-def advice(fix: Suggestion, place: Place) -> Suggestion:
-    """Return the fix of an array as one access of it has it.
+def unhelped(fix: Suggestion, place: Place) -> str:
+    """Return why the fix of an array is none for one of its accesses, '' where it makes that cheaper.
 
-    A fix may be that of one part of a pool, and it may pay for some accesses with others: what it does not
-    make cheaper is told that no better layout was found for it.
+    A fix may be that of one part of a pool, and it may pay for some accesses with others.
     """
     changes = [c for c in fix.sites if site_of(c.site.place) == site_of(place)]
     before, after = sum(c.before for c in changes), sum(c.after for c in changes)
     if not fix.code or after < before:
-        return fix
-    text = "no better layout was found for this access"
-    others = f"`{fix.code}`, which helps others of `{fix.array.name}`, {_does(changes, before, after)}"
+        return ""
+    return f"{_NONE}: `{fix.code}`, which helps others of `{fix.array.name}`, {_does(changes, before, after)}"
+
+
+_NONE = "no better layout was found for this access"
+
+
+def refused(fix: Suggestion, why: str) -> Suggestion:
+    """Return what an access is told that the fix of its array does not help. why: `unhelped`."""
     return replace(
         fix,
         kind="layout",
-        words=text,
+        words=_NONE,
         edits=None,
-        refused=Refusal("no-better-layout", f"{text}: {others}"),
+        refused=Refusal("no-better-layout", why),
         safe=False,
-        sites=tuple(replace(c, after=c.before) for c in changes),
+        sites=tuple(replace(c, after=c.before) for c in fix.sites),
         bytes_added=0,
         blocks_per_sm=None,
         unsafe_because="",
@@ -45,28 +50,21 @@ def advice(fix: Suggestion, place: Place) -> Suggestion:
 
 
 def advised(report: FileReport) -> FileReport:
-    """Return the report with the fix of each access as that access has it.
+    """Return the report with each access that the fix of its array does not help saying so.
 
     Done where the sites of fixes are known: reports that are kept or sent hold no sites.
     """
-    suggestions = list(report.suggestions)
-    own: dict[tuple[int, Site], int] = {}
 
     def of(access: Access) -> Access:
         cause = access.cause
         if cause is None or cause.suggestion is None:
             return access
-        fix = report.suggestions[cause.suggestion]
-        mine = advice(fix, access.place)
-        if mine is fix:
-            return access
-        index = own.setdefault((cause.suggestion, site_of(access.place)), len(suggestions))
-        if index == len(suggestions):
-            suggestions.append(mine)
-        return replace(access, cause=replace(cause, suggestion=index))
+        why = unhelped(report.suggestions[cause.suggestion], access.place)
+        return replace(access, cause=replace(cause, unhelped=why)) if why else access
 
-    kernels = tuple(replace(k, accesses=tuple(map(of, k.accesses))) for k in report.kernels)
-    return replace(report, kernels=kernels, suggestions=tuple(suggestions))
+    return replace(
+        report, kernels=tuple(replace(k, accesses=tuple(map(of, k.accesses))) for k in report.kernels)
+    )
 
 
 def _does(changes: list[SiteChange], before: int, after: int) -> str:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from smemlint.diagnose.advice import Site, site_of
+from smemlint.diagnose.advice import Site, refused, site_of
 from smemlint.diagnose.cost import Costs
 from smemlint.diagnose.launches import Sight, launch_notes, shape
 from smemlint.diagnose.model import Access, Diagnostic, FileReport, KernelReport, Unseen
@@ -135,8 +135,11 @@ def order(d: Diagnostic) -> tuple[object, ...]:
 
 
 def _fix(access: Access, suggestions: Sequence[Suggestion]) -> Suggestion | None:
-    index = access.cause.suggestion if access.cause is not None else None
-    return suggestions[index] if index is not None and index < len(suggestions) else None
+    cause = access.cause
+    if cause is None or cause.suggestion is None or cause.suggestion >= len(suggestions):
+        return None
+    fix = suggestions[cause.suggestion]
+    return refused(fix, cause.unhelped) if cause.unhelped else fix
 
 
 def _proved(sight: Sight) -> bool:

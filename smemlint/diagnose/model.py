@@ -29,6 +29,8 @@ class Cause:
     """What smemlint's own rules say, where an added one (`rule`) has explained the conflict."""
     suggestion: int | None = None
     """Index in the FileReport's suggestions."""
+    unhelped: str = ""
+    """Why that is no fix for this access, '' where it is one."""
 
 
 @record(frozen=True, slots=True)
