@@ -42,7 +42,7 @@ from smemlint.fix.search.members import Instance, apart, members
 from smemlint.fix.search.parts import Part, cut, places_of, pool_of, spelled_type
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Edited
-from smemlint.fix.text.known_launches import told_otherwise, unknown_launch
+from smemlint.fix.text.launches.known import told_otherwise, unknown_launch
 from smemlint.fix.text.source import Source
 from smemlint.fix.whole import Whole
 from smemlint.fix.words import described, kind, words

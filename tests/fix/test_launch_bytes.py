@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from smemlint.api import Job, analyse_file
-from smemlint.fix.text import launches
+from smemlint.fix.text.launches import dynamic_bytes
 
 KERNEL = """__global__ void k(float *o, int w) {
     extern __shared__ float t[];
@@ -24,15 +24,17 @@ int main() { int rows = 32; k<<<1, dim3(32, 32), rows * 32 * sizeof(float)>>>(0,
 def test_an_edit_whose_launches_give_too_few_bytes_is_not_offered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: int, edited: bool
 ) -> None:
-    grown = launches.grown
+    grown = dynamic_bytes.grown
 
     def fewer(*given: Any) -> Any:
         found = grown(*given)
         return (
-            found if isinstance(found, launches.Refusal) else [(a, b, f"{t} - {lost}") for a, b, t in found]
+            found
+            if isinstance(found, dynamic_bytes.Refusal)
+            else [(a, b, f"{t} - {lost}") for a, b, t in found]
         )
 
-    monkeypatch.setattr(launches, "grown", fewer)
+    monkeypatch.setattr(dynamic_bytes, "grown", fewer)
     path = tmp_path / "a.cu"
     path.write_text(KERNEL)
     (found,) = analyse_file(Job(str(path))).suggestions

@@ -24,9 +24,9 @@ from smemlint.fix.text.declared import (
     shown,
 )
 from smemlint.fix.text.fragments import leading_dimensions
+from smemlint.fix.text.launches.settled import function_around, is_constant
 from smemlint.fix.text.literals import integer
 from smemlint.fix.text.pointers import Pointer
-from smemlint.fix.text.settled import function_around, is_constant
 from smemlint.fix.text.source import Source, Use, has_side_effect, parse_range
 from smemlint.fix.text.views import view_of
 from smemlint.patterns import pattern
@@ -265,7 +265,7 @@ def _pool_pitch(
     fixed: the pitch is the same in every launch; else it is made odd, whatever it is, where that suffices.
     """
     from smemlint.fix.text.expressions import added, plus, times
-    from smemlint.fix.text.launches import Growth, grown
+    from smemlint.fix.text.launches.dynamic_bytes import Growth, grown
 
     source = at.source
     indices, told = read

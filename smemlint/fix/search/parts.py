@@ -20,8 +20,8 @@ from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, Pool, declared, spelled
 from smemlint.fix.text.flat import local_definition, terms
 from smemlint.fix.text.fragments import as_element
-from smemlint.fix.text.known_launches import unknown_launch
-from smemlint.fix.text.launch_text import written_launch
+from smemlint.fix.text.launches.known import unknown_launch
+from smemlint.fix.text.launches.written import written_launch
 from smemlint.fix.text.pointers import Pointer, pointers
 from smemlint.fix.text.source import Source, Use
 from smemlint.fix.text.views import SIZES

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from smemlint.fix.model import Refusal
-from smemlint.fix.text.known_launches import unknown_launch
-from smemlint.fix.text.launches import Growth, grown
+from smemlint.fix.text.launches.dynamic_bytes import Growth, grown
+from smemlint.fix.text.launches.known import unknown_launch
 from smemlint.fix.text.source import Source
 from smemlint.ir import Place
 

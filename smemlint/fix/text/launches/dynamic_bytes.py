@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from smemlint.fix.model import Refusal
 from smemlint.fix.text.brackets import bare, parenthesis_around
 from smemlint.fix.text.flat import Term, local_definition, opened, terms
-from smemlint.fix.text.launch_text import (
+from smemlint.fix.text.launches.settled import block_at, function_around, is_settled, open_names
+from smemlint.fix.text.launches.written import (
     arguments_of,
     bytes_arguments,
     declarations,
@@ -17,7 +18,6 @@ from smemlint.fix.text.launch_text import (
     said_by,
 )
 from smemlint.fix.text.literals import integer
-from smemlint.fix.text.settled import block_at, function_around, is_settled, open_names
 from smemlint.fix.text.source import Source, Token, tokenize
 from smemlint.fix.text.views import SIZES
 from smemlint.ir import Place

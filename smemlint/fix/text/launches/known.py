@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from smemlint.fix.text.launch_text import arguments_of, is_declaration, meanings, said_by
-from smemlint.fix.text.settled import asks, block_at, is_settled
+from smemlint.fix.text.launches.settled import asks, block_at, is_settled
+from smemlint.fix.text.launches.written import arguments_of, is_declaration, meanings, said_by
 from smemlint.fix.text.source import Source
 from smemlint.ir import Place
 
