@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from math import gcd
 from typing import TypeAlias
@@ -63,8 +64,7 @@ class Terms:
         lane has of its own: the range of these holds the truth."""
         if len(self._parameters) < 2 and not (self._parameters and (self._data or self._options)):
             return
-        names = " and ".join(f"`{name_of(mono)}`" for mono in self._parameters)
-        text = f"the index multiplies lanes by {names}"
+        text = f"the index multiplies lanes by {values_text(map(name_of, self._parameters))}"
         self._several = Unresolved("several-parameters", text)
         for mono, parts in self._parameters.items():
             self._data.setdefault(mono, []).extend(parts)
@@ -209,3 +209,9 @@ def _lanes(c: Lanes, size: int) -> NDArray[np.int64]:
 
 def _reason_of(terms: Iterable[Monomial]) -> Unresolved | None:
     return next((s.reason for mono in terms for s in mono if s.reason is not None), None)
+
+
+def values_text(names: Iterable[str]) -> str:
+    """Return run-time values in words; a variable that loops set has a value behind each."""
+    said = Counter(f"`{name}`" for name in names)
+    return " and ".join(f"several values of {name}" if n > 1 else name for name, n in said.items())

@@ -9,6 +9,7 @@ import pytest
 from smemlint.banks import wavefronts
 from smemlint.evaluate import evaluate
 from smemlint.evaluate.model import Grade
+from smemlint.evaluate.terms import values_text
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.score import score_all
@@ -87,3 +88,7 @@ def test_quotients_of_neighbouring_lanes_are_steps_of_one_stair(index: str) -> N
     costs = {true_cost(index, n, m) for n, m in product((*range(1, 18), 31, 32, 33, 64, 79), range(34))}
     assert conflict.wavefronts_low is not None and conflict.wavefronts is not None
     assert conflict.wavefronts_low <= min(costs) and max(costs) <= conflict.wavefronts <= max(costs) + 1
+
+
+def test_several_values_of_one_variable_are_named_once() -> None:
+    assert values_text(["n", "offset", "offset", "offset"]) == "`n` and several values of `offset`"
