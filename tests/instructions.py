@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
+import subprocess
 from collections import Counter
+from pathlib import Path
+
+import pytest
 
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
@@ -39,6 +44,24 @@ def instructions(
             key = f"{t.site.op} {t.joined or t.site.width}"
             found[key] = found.get(key, 0) + int(t.weights.sum()) // warps
     return found
+
+
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+
+
+def compiled(source: str, folder: Path) -> dict[str, Counter[tuple[str, int]]]:
+    """What nvcc makes of the kernels of a source, for sm_90: see `shared_instructions`."""
+    (folder / "k.cu").write_text(source)
+    command = ["nvcc", "-arch=sm_90", "-O3", "-w", "-cubin", "-o", "k.cubin", "k.cu"]
+    subprocess.run(command, cwd=folder, check=True)
+    return shared_instructions((folder / "k.cubin").read_bytes())
+
+
+def inside(kinds: Counter[tuple[str, int]], around: Counter[tuple[str, int]]) -> dict[str, int]:
+    """'load 16' -> instructions of a kernel, less those that stand around the body at hand."""
+    left = kinds.copy()
+    left.subtract(around)
+    return {f"{op} {width}": count for (op, width), count in left.items() if count}
 
 
 LDS, STS = {0x984}, {0x388, 0x988}

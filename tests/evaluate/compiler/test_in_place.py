@@ -6,12 +6,10 @@ nor all stores.
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-from instructions import shared_instructions
+from instructions import compiled, needs_nvcc
 
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
@@ -108,12 +106,9 @@ def test_records_of_which_each_member_is_stored_after_the_others() -> None:
     assert is_sure(text + source(body, type_="Four"))
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+@needs_nvcc
 def test_nvcc_joins_so(tmp_path: Path) -> None:
     kernels = [source(body).replace(" k(", f" k{n}(") for n, (body, _) in enumerate(BODIES)]
-    (tmp_path / "k.cu").write_text("".join(kernels))
-    command = ["nvcc", "-arch=sm_90", "-O3", "-w", "-cubin", "-o", "k.cubin", "k.cu"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    found = shared_instructions((tmp_path / "k.cubin").read_bytes())
+    found = compiled("".join(kernels), tmp_path)
     for n, (_, apart) in enumerate(BODIES):
         assert (("load", 16) in found[f"k{n}"] and ("store", 16) in found[f"k{n}"]) is not apart, n

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from instructions import compiled, needs_nvcc
 
 from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
@@ -64,12 +67,16 @@ ENDS = {
 }
 
 
+def source(body: str, name: str = "k") -> str:
+    return f"""extern "C" __global__ void {name}(float *in, int n) {{
+    __shared__ float s[1024]; int t = threadIdx.x; float w = in[t + 7], x = in[n];
+    {body}
+    __syncthreads(); in[t] = x + s[t * 3]; }}
+"""
+
+
 def _stores(body: str) -> list[tuple[bool, Grade]]:
-    text = (
-        "__global__ void k(float *in, int n) { __shared__ float s[1024]; int t = threadIdx.x; "
-        f"float w = in[t + 7], x = in[n];\n{body}\n__syncthreads(); in[t] = x + s[t * 3]; }}"
-    )
-    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (module,) = load(source_from_bytes("k.cu", source(body).encode()))
     found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
     return [(bool(c.ideal), c.grade) for c in found if c.site.op == "store"]
 
@@ -89,6 +96,17 @@ def test_an_address_that_was_needed_in_front_is_stored_to_once(front: str, body:
     stores = _stores(front + body)
     assert [there for there, _ in stores][-2:] == [False, True]
     assert stores[-1][1] is Grade.EXACT
+
+
+@needs_nvcc
+def test_nvcc_does_so(tmp_path: Path) -> None:
+    new = [(body, sum(runs)) for body, runs in NEW.values()]
+    at_hand = [(front + body, 1) for front in AT_HAND.values() for body in ENDS.values()]
+    cases = [*new, *at_hand]
+    found = compiled("".join(source(body, f"k{n}") for n, (body, _) in enumerate(cases)), tmp_path)
+    for n, (body, stores) in enumerate(cases):
+        in_front = body.startswith(("s[t] = w;", AT_HAND["stored to in front, behind a barrier"]))
+        assert found[f"k{n}"]["store", 4] == stores + in_front, body
 
 
 def test_a_branch_in_front_does_not_leave_its_address() -> None:

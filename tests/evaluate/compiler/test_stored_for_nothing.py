@@ -6,12 +6,10 @@ Which ones depends on how far a load stands behind its store, which is not model
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-from instructions import shared_instructions
+from instructions import compiled, needs_nvcc
 
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
@@ -59,14 +57,11 @@ def test_a_store_that_something_else_may_load_is_sure(body: str) -> None:
     assert (4, 4) in stores(body)
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
+@needs_nvcc
 def test_nvcc_drops_so(tmp_path: Path) -> None:
     bodies = [body for body, _, _ in BODIES] + SURE
     text = "".join(source(body).replace(" k(", f" k{n}(") for n, body in enumerate(bodies))
-    (tmp_path / "k.cu").write_text(text)
-    command = ["nvcc", "-arch=sm_90", "-O3", "-w", "-cubin", "-o", "k.cubin", "k.cu"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    found = shared_instructions((tmp_path / "k.cubin").read_bytes())
+    found = compiled(text, tmp_path)
     for n, (_, _, kept) in enumerate(BODIES):
         assert found.get(f"k{n}", {}).get(("store", 4), 0) == len(kept), n
     for n in range(len(SURE)):
