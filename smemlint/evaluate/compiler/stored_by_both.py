@@ -127,7 +127,7 @@ def _made(
     a, b = events
     if any(_is_opaque(x.value) for x in pair):
         return _Made.PERHAPS
-    if a is not None and (is_fixed(a.offset) or _is_used(m, a, m.log[:then])):
+    if a is not None and (is_fixed(a.offset) or _is_used(m, a, m.log[max(then - _BACK, 0) : then])):
         return _Made.ONE
     if all(_begins_with(arm, one.target) for arm in arms):
         return _Made.ONE
@@ -153,16 +153,16 @@ def _made(
 
 
 def _is_used(m: Machine, a: Event, log: Sequence[Event | Barrier]) -> bool:
-    """Whether the address of an access was surely needed in front."""
-    surely = _surely_before(m)
-    return any(
-        isinstance(e, Event)
+    """Whether the address of an access was surely needed in front. log: of what ran there."""
+    regions = {
+        e.region
+        for e in log
+        if isinstance(e, Event)
         and e.site.object is a.site.object
-        and e.region in surely
         and e.site.width == a.site.width
         and same(e.offset, a.offset)
-        for e in reversed(log[-_BACK:])
-    )
+    }
+    return bool(regions) and not regions.isdisjoint(_surely_before(m))
 
 
 def _surely_before(m: Machine) -> set[int]:

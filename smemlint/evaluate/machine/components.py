@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Set
 from dataclasses import field, replace
 from typing import Any, Protocol, TypeAlias
 
@@ -320,6 +320,10 @@ class Context:
     """What the handler that runs was given."""
     discarded: Expr | None = None
     """An expression whose value nobody uses."""
+
+    def renews(self, names: Set[str]) -> bool:
+        """Return whether a loop around that stays a loop may give one of these variables another value."""
+        return any(exits.stays and not names.isdisjoint(exits.renewed) for exits in self.loops)
 
     def copy(self) -> Context:
         """Return a context that can change while this one stays; what was supposed is known to both."""

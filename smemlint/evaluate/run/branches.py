@@ -135,7 +135,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     line, m.lines.follows = m.lines.region, None
     m.context.keeps_out = first_block.keeps_out(m, s)
     m.unknowns.setting = not m.host and _only_sets(s)
-    c = asked(m, s.condition, int(isinstance(last_statement(s.then), Break)) or None)
+    c = asked(m, s.condition, 1 if isinstance(last_statement(s.then), Break) else None)
     m.unknowns.setting, m.context.keeps_out = False, None
     roots = continued(m, s.condition)
     guessed = m.unknowns.guesses != guesses

@@ -105,17 +105,18 @@ def _shared(c: Int, lanes: Mask) -> Int:
 
 
 def asked(m: Machine, condition: Expr, senseless: int | None) -> Int:
-    """What the condition of a loop or an `if` tells. senseless: what it is not written for. Where only a
-    large size tells all lanes that (`while (i >= n) i -= n;` would never go round), it is left open."""
-    assumed, guessed = dict(m.journal.assumptions), list(m.unknowns.guessed)
+    """What the condition of a loop or an `if` tells. senseless: what nobody writes it for; None: it makes
+    sense either way. `while (i >= n) i -= n;` would never go round if `n` were large: where only the guess
+    that a size is large tells all lanes so, the condition is left open."""
+    since, assumed = m.unknowns.guesses, None if senseless is None or m.host else dict(m.journal.assumptions)
     c = here(m, ar.truth_of(truth(m, full(m, condition)), m.unknowns))
-    large = LARGE in m.unknowns.guessed[len(guessed) :]
-    if senseless is None or m.host or not (large and c.known) or may_set(condition):
+    if assumed is None or not c.known or LARGE not in m.unknowns.guessed[since:] or may_set(condition):
         return c
     told = collapse(c.const, m.may)
     if not isinstance(told, int) or told != senseless:
         return c
-    m.journal.assumptions, m.unknowns.guessed = assumed, guessed
+    m.journal.assumptions = assumed
+    del m.unknowns.guessed[since:]
     m.unknowns.certain, certain = True, m.unknowns.certain
     c = here(m, ar.truth_of(truth(m, unseen(m, condition)), m.unknowns))
     m.unknowns.certain = certain
@@ -158,12 +159,11 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if settled is not None:
         settle(m, c, settled)
         return evaluate(m, e.then if settled else e.otherwise)
-    scaled = m.unknowns.guesses != guesses
-    early = evaluate is rvalue and speculate(m, c, (e.then, e.otherwise), guessed=scaled)
+    guessed = m.unknowns.guesses != guesses
+    early = evaluate is rvalue and speculate(m, c, (e.then, e.otherwise), guessed=guessed)
     first = len(m.log)
     if c.known and isinstance(c.const, int):
         leave_open(m, choice)
-        guessed = m.unknowns.guesses != guesses
         if guessed or form_of(c).terms:
             m.arm(roots[not c.const], ("?", m.lines.made))
         chosen = evaluate(m, e.then if c.const else e.otherwise)
@@ -294,8 +294,7 @@ def _chosen_by_launch(
         size, m.code_size = m.code_size, replace(m.code_size)  # loops around count in the one they know
         v = unseen(m, other, evaluate)
         m.unknowns.guessed, m.journal.assumptions, m.code_size = guessed, assumed, size
-    names = names_in(e.condition)
-    anew = any(exits.stays and not names.isdisjoint(exits.renewed) for exits in m.context.loops)
+    anew = m.context.renews(names_in(e.condition))
     return either_value(m, decision, chosen, [v], "?", anew)
 
 

@@ -10,6 +10,7 @@ Measured with nvcc 13.0 (docs/dev/joining.md, "Loads that move before a conditio
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TypeAlias
 
 from smemlint.evaluate.machine.dispatch import rvalue, unseen
@@ -36,13 +37,22 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.types import element_type
-from smemlint.ir.uses import holds
+from smemlint.ir.uses import array_of, holds, variables_set
 from smemlint.ir.walk import names_in, walk
+from smemlint.records import record
 
 Arm: TypeAlias = "Expr | Stmt | None"
 _MOST = {"float": 5, "int": 6, "uint": 6}
 """Loads and operations of both arms, by the kind of the elements: more are left to a branch."""
 _COMPUTE = ("+", "-", "*", "&", "|", "^", "<<", ">>", "<", ">", "<=", ">=", "==", "!=")
+
+
+@record(slots=True)
+class _Work:
+    """What an arm takes. found: the elements and variables that it reads."""
+
+    found: list[Expr] = field(default_factory=list)
+    operations: int = 0
 
 
 def speculate(m: Machine, c: Int, arms: tuple[Arm, Arm], *, guessed: bool) -> bool:
@@ -52,15 +62,13 @@ def speculate(m: Machine, c: Int, arms: tuple[Arm, Arm], *, guessed: bool) -> bo
         return False
     if c.known and isinstance(c.const, int) and not guessed and not form_of(c).terms:
         return False  # the compiler knows which one it is
-    found: list[Expr] = []
-    count = [0]
-    ends: list[int] = []
-    for arm in arms:
-        if not _is_simple(m, arm, found, count):
-            return False
-        ends.append(sum(isinstance(e, Index) for e in found))
-    if min(ends[0], ends[1] - ends[0]) > 1 and len(_set(arms)) < 2:
+    each = _Work(), _Work()
+    if not all(_is_simple(m, arm, work) for arm, work in zip(arms, each, strict=True)):
+        return False
+    several = all(sum(isinstance(e, Index) for e in work.found) > 1 for work in each)
+    if several and len(variables_set(walk(arms))) < 2:
         return False  # two in each arm of one value are left to a branch
+    found = [e for work in each for e in work.found]
     own = {e.id for e in found if isinstance(e, Name) and e.id not in m.memory.shared}
     loads = [e for e in found if not isinstance(e, Name) or e.id not in own]
     kinds = {_kind(m, e) for e in loads}
@@ -68,7 +76,7 @@ def speculate(m: Machine, c: Int, arms: tuple[Arm, Arm], *, guessed: bool) -> bo
         return False
     (kind,) = kinds
     converted = sum(_is_converted(m, name) for name in own) if kind == "float" else 0
-    if count[0] + converted + len(loads) > _MOST[kind]:
+    if sum(work.operations for work in each) + converted + len(loads) > _MOST[kind]:
         return False
     size = m.code_size.counts
     for e in loads:
@@ -77,41 +85,31 @@ def speculate(m: Machine, c: Int, arms: tuple[Arm, Arm], *, guessed: bool) -> bo
     return True
 
 
-def _set(arms: tuple[Arm, Arm]) -> set[str]:
-    """The variables that arms set."""
-    nodes = (n for arm in arms if arm is not None for n in walk(arm))
-    return {n.target.id for n in nodes if isinstance(n, Assign) and isinstance(n.target, Name)}
-
-
 def spare(m: Machine, since: int) -> None:
     """Note that what the arms of such a condition load is at hand. since: where in the log they begin."""
     m.journal.idle |= {e.order for e in m.log[since:] if isinstance(e, Event)}
 
 
-def _is_simple(m: Machine, n: Arm, found: list[Expr], count: list[int]) -> bool:
-    """Whether code does nothing but set local variables to what little it computes of fixed elements. found:
-    these elements, and variables; count: the operations."""
+def _is_simple(m: Machine, n: Arm, work: _Work) -> bool:
+    """Whether code does nothing but set local variables to what it computes of fixed elements. Adds to work
+    what that takes."""
     if n is None or isinstance(n, Literal | FloatLiteral | Special):
         return True
     if isinstance(n, Name):
-        found.append(n)
+        work.found.append(n)
         return _is_static(m, n) if n.id in m.memory.shared else n.id not in m.memory.globals
     if isinstance(n, Index):
-        found.append(n)
+        work.found.append(n)
         return _is_fixed(m, n)
     if isinstance(n, Assign):
-        count[0] += n.op != "="
+        work.operations += n.op != "="
         local = isinstance(n.target, Name) and n.target.id not in m.memory.shared
-        return (
-            local
-            and n.op in ("=", "+=", "-=", "*=", "&=", "|=", "^=")
-            and _is_simple(m, n.value, found, count)
-        )
+        return local and n.op in ("=", "+=", "-=", "*=", "&=", "|=", "^=") and _is_simple(m, n.value, work)
     if isinstance(n, Binary):
-        count[0] += 1
-        return n.op in _COMPUTE and all(_is_simple(m, x, found, count) for x in (n.left, n.right))
+        work.operations += 1
+        return n.op in _COMPUTE and all(_is_simple(m, x, work) for x in (n.left, n.right))
     parts = _parts(n)
-    return parts is not None and all(_is_simple(m, x, found, count) for x in parts)
+    return parts is not None and all(_is_simple(m, x, work) for x in parts)
 
 
 def _parts(n: Expr | Stmt) -> tuple[Arm, ...] | None:
@@ -143,7 +141,7 @@ def _is_constant(m: Machine, e: Expr) -> bool:
         return False
     if not names.isdisjoint(m.context.counters - m.context.constants):
         return False
-    if any(exits.stays and not names.isdisjoint(exits.renewed) for exits in m.context.loops):
+    if m.context.renews(names):
         return False
     v = unseen(m, e)
     return isinstance(v, Int) and v.known and isinstance(v.const, int) and not form_of(v).terms
@@ -162,7 +160,7 @@ def _is_converted(m: Machine, name: str) -> bool:
 
 
 def _kind(m: Machine, e: Expr) -> str:
-    while isinstance(e, Index):
-        e = e.base
+    """The kind of an element of four bytes, or of such a variable; of others that is empty."""
+    e = array_of(e)
     t = element_type(m.memory.shared[e.id].type) if isinstance(e, Name) else None
     return t.kind if isinstance(t, Scalar) and t.size == 4 else ""
