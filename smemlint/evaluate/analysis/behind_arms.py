@@ -1,4 +1,5 @@
-"""What comes right behind an `if`: it decides which of two equal stores nvcc keeps (`compiler/selects`).
+"""What comes right behind an `if`: it decides on which line accesses of both arms become one
+(`compiler/selects`, `compiler/stored_by_both`).
 
 Measured with nvcc 13.0 for sm_90: docs/dev/joining.md.
 """
@@ -8,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from smemlint.ir import Cast, Expr, FloatLiteral, Function, If, Literal, Loop, Unary
+from smemlint.ir import Function, If, Loop
 from smemlint.ir.memo import by_identity
 from smemlint.ir.uses import last_statement
 from smemlint.ir.walk import children
@@ -45,10 +46,3 @@ def behind_arms(f: Function) -> Mapping[int, Behind]:
 
     look(f.body, False)
     return found
-
-
-def is_number(e: Expr) -> bool:
-    """Whether an expression is a number as it is written."""
-    while isinstance(e, Cast) or (isinstance(e, Unary) and e.op in "+-"):
-        e = e.operand
-    return isinstance(e, Literal | FloatLiteral)

@@ -260,7 +260,8 @@ class AddressFacts:
         )
 
     def _named(self, e: Event) -> bool:
-        """Whether what surely ran before a load behind a loop that may not run accessed its element too."""
+        """Whether an access that surely ran before is of the element that this load reads. Asked of loads
+        behind a loop that may not run."""
         return (
             e.region in self.m.lines.looped
             and e.site.op == "load"

@@ -1,9 +1,8 @@
 """Accesses in both arms of a condition that run as one.
 
-Of loads the compiler chooses the address, then loads; stores with which both arms end: `stored_by_both`.
-
-`c ? s[i] : s[j]` is one load of the chosen element, in the lanes of both arms, and so is a load of one
-address with which both arms begin (docs/dev/joining.md). In: the log. Out: the log with one load for the two.
+`c ? s[i] : s[j]` is one load, in the lanes of both arms: the compiler chooses the address, then loads. So is
+a load of one address with which both arms begin (docs/dev/joining.md). What becomes of stores to one address
+with which both arms end is told by `stored_by_both`. In: the log. Out: the log with one access for the two.
 """
 
 from __future__ import annotations
@@ -160,8 +159,8 @@ def _pairs(m: Machine, first: Sequence[Event | Barrier], second: Sequence[Event 
 
 
 def _of_one_place_each(pairs: list[Both], arms: tuple[Node, Node]) -> Iterator[Both]:
-    """The pairs, less those of a value that several elements make (`s[0] * s[3]`, `s[1] * s[2]`) of which
-    some lie at numbers: such addresses are not chosen."""
+    """The pairs of which the compiler chooses the address. It chooses none for a value that is made of
+    several elements (`s[0] * s[3]` or `s[1] * s[2]`), if the addresses of one pair are numbers."""
     made: dict[str, set[int]] = {}
     for n in statements(arms[0]):
         a = assignment(n)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import TypeAlias
 
-from smemlint.evaluate.analysis.behind_arms import Behind, is_number
+from smemlint.evaluate.analysis.behind_arms import Behind
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.selects import alike_accesses, is_fixed, note_values, what_is_behind
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
@@ -31,8 +31,10 @@ from smemlint.ir import (
     Construct,
     Declare,
     Expr,
+    FloatLiteral,
     If,
     Lambda,
+    Literal,
     Loop,
     Name,
     Stmt,
@@ -54,6 +56,8 @@ _BACK = 400
 
 
 class _Made(Enum):
+    """Whether nvcc makes one of two things, or leaves them apart; PERHAPS: it is not known."""
+
     ONE = auto()
     PERHAPS = auto()
     APART = auto()
@@ -146,7 +150,7 @@ def _made(
     if _Made.APART in blocks:
         return _Made.PERHAPS if looped else _Made.APART
     kept, left = pair if behind is Behind.STEP else pair[::-1]
-    if is_number(kept.value) and not is_number(left.value):
+    if _is_number(kept.value) and not _is_number(left.value):
         alone = all(len(statements(arm)) == 1 for arm in arms)
         return _Made.APART if alone and behind is Behind.CODE else _Made.PERHAPS
     return _Made.PERHAPS if _Made.PERHAPS in blocks else _Made.ONE
@@ -202,9 +206,18 @@ def _begins_with(arm: Node, target: Expr) -> bool:
 
 def _is_plain(e: Expr) -> bool:
     """Whether a value is at hand: a number or a variable."""
+    return isinstance(_without_sign(e), Name) or _is_number(e)
+
+
+def _is_number(e: Expr) -> bool:
+    """Whether an expression is a number as it is written."""
+    return isinstance(_without_sign(e), Literal | FloatLiteral)
+
+
+def _without_sign(e: Expr) -> Expr:
     while isinstance(e, Cast) or (isinstance(e, Unary) and e.op in "+-"):
         e = e.operand
-    return isinstance(e, Name) or is_number(e)
+    return e
 
 
 def _is_opaque(e: Expr) -> bool:
@@ -213,7 +226,7 @@ def _is_opaque(e: Expr) -> bool:
 
 
 def _straight(arm: Node) -> _Made:
-    """Whether an arm is one block of code for the optimiser: ONE; perhaps; or several: APART."""
+    """Whether an arm is ONE block of code for the optimiser, or several (APART)."""
     found = _Made.ONE
     for n in walk(arm):
         if isinstance(n, Loop | Switch) or (isinstance(n, If) and not _is_chosen(n)):

@@ -249,7 +249,7 @@ def _redundant(
     pending: dict[Hashable, tuple[int, int]] = {}
     """Index and position of a store that nobody has read yet."""
     begun: set[Hashable] = set()
-    """What was loaded before it was stored, with its line."""
+    """What was loaded in a straight line before anything stored to it there."""
     loads, stores = _Log(), _Log()
     for position, index in enumerate(order):
         kind, address = events[index].kind, addresses[index]
@@ -320,8 +320,9 @@ def _loaded(
     begun: Set[Hashable],
     events: Sequence[JoinEvent],
 ) -> tuple[int, int] | None:
-    """What a loop in front, which may not run, loads before it: the load behind it is made one with that.
-    Where the loop stores there, others need a load in front too, at an address that is at hand there."""
+    """What moved out of a loop in front, which may not run, and makes this load behind the loop one with a
+    load in front of it. Where the loop also stores to the element, that takes more: the load moved out too
+    (begun), and its address is at hand in front of the loop."""
     key = address, kind.looped, kind.fragment
     found = held.get(key)
     if found is None or events[found[1]].kind.op == "load":

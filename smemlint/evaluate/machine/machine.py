@@ -454,9 +454,9 @@ class Machine:
         """Begin a straight line of code: what follows is in none with what was before."""
         self.lines.begin()
 
-    def onward(self) -> None:
-        """Begin a straight line behind one that surely ran."""
-        line = self.lines.region
+    def onward(self, line: int | None = None) -> None:
+        """Begin a straight line behind one that surely ran: the line at hand, or another one."""
+        line = self.lines.region if line is None else line
         self.straight()
         self.lines.after[self.lines.region] = line
 

@@ -436,7 +436,7 @@ def masked(m: Machine, new: Value, old: Value) -> Value:
 
 
 def _give(m: Machine, merged: Value, new: Value, old: Value) -> None:
-    """Keep with a number that only some lanes took what it was in those, for a use by the same lanes."""
+    """Remember in a merged number what the lanes of the mask took, for a use by just these lanes."""
     if isinstance(merged, Int) and merged is not new and isinstance(new, Int) and isinstance(old, Int):
         merged.given = m.may, new, form_of(old)
 

@@ -56,8 +56,8 @@ class _Work:
 
 
 def speculate(m: Machine, c: Int, arms: tuple[Arm, Arm], *, guessed: bool) -> bool:
-    """Load for all lanes what the arms of a condition load so; whether there is any such. guessed: evaluation
-    took sizes for large to decide it."""
+    """Load for all lanes what nvcc loads in front of a condition; return whether it loads anything there.
+    guessed: evaluation took sizes for large to decide the condition."""
     if m.silent or m.host or m.task.as_written:
         return False
     if c.known and isinstance(c.const, int) and not guessed and not form_of(c).terms:
@@ -86,7 +86,8 @@ def speculate(m: Machine, c: Int, arms: tuple[Arm, Arm], *, guessed: bool) -> bo
 
 
 def spare(m: Machine, since: int) -> None:
-    """Note that what the arms of such a condition load is at hand. since: where in the log they begin."""
+    """Note that the loads in the arms cost nothing: `speculate` made them in front. since: where in the log
+    the arms begin."""
     m.journal.idle |= {e.order for e in m.log[since:] if isinstance(e, Event)}
 
 

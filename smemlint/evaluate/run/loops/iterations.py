@@ -105,8 +105,8 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
 
 
 def _noted(m: Machine, s: Loop, exits: Exits) -> None:
-    """Run the body and note the iteration. It begins behind a test that the loop may end with: the compiler
-    turns the loop so that this stands at its end."""
+    """Run the body and note the iteration. Where the body begins with a test that leaves the loop, the
+    iteration begins behind this test: the compiler rotates the loop, so that the test stands at the end."""
     began = Iteration(m.journal.order, m.must, m.may, *m.under(m.must))
     head, rest = head_and_rest(s)
     live, logged = len(m.frame.live), len(m.log)
@@ -122,13 +122,14 @@ def _noted(m: Machine, s: Loop, exits: Exits) -> None:
 
 
 def is_endless(s: Loop) -> bool:
-    """Whether only its body may leave a loop."""
+    """Return whether a loop has no condition that is computed: `for (;;)`, `while (true)`."""
     return s.condition is None or isinstance(s.condition, Literal)
 
 
 @by_identity
 def head_and_rest(s: Loop) -> tuple[Block | None, Stmt]:
-    """The body up to a test that leaves the loop, where it has no other one in front, and what follows."""
+    """Split the body behind a first test that leaves the loop. None and the whole body where it has no such
+    test, or other control flow in front of it."""
     body: tuple[Stmt, ...] = statements(s.body) if is_endless(s) else ()
     for i, part in enumerate(body):
         if isinstance(part, If) and part.otherwise is None and isinstance(last_statement(part.then), Break):

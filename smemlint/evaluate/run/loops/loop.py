@@ -407,8 +407,7 @@ def _separate(m: Machine, before: Work) -> None:
     """The first iteration turned out not to be in line with what stands before the loop."""
     went_on = m.lines.region == before.region
     turn = m.turns.turn
-    m.straight()
-    m.lines.after[m.lines.region] = before.region
+    m.onward(before.region)
     m.next_turn()
     for event in m.log[before.logged :]:
         if event.region == before.region:
