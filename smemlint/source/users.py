@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from smemlint.patterns import pattern
@@ -38,7 +38,7 @@ MAX_BYTES = 1_000_000
 _MOST_PARAMETERS = 5_000
 """Bytes behind a name in which its parameters end."""
 _BRACKET = pattern(rb"[()]")
-_BODY = pattern(rb"\s*(?:const\b|noexcept\b|\s)*\{")
+_BODY = pattern(rb"(?:const\b|noexcept\b|\s)*\{")
 _SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 _HEADERS = (".cuh", ".h", ".hpp", ".hxx", ".hh", ".inl", ".inc", ".impl")
 _INCLUDE = pattern(rb'^[ \t]*#[ \t]*include[ \t]*[<"][^">\n]*?([^">/\n]+)[">]', re.MULTILINE)
@@ -71,11 +71,9 @@ def definers_of(path: str, names: Iterable[str]) -> tuple[str, ...]:
     wanted = [name.encode() for name in names]
     calls = re.compile(rb"\b(?:" + b"|".join(map(re.escape, wanted)) + rb")\s*\(")
     own = os.path.abspath(path)
-    for folder in _levels(os.path.dirname(own)):
-        files = sources_below(folder)
-        if files is None or len(files) > MAX_FILES:
-            break
-        found = [f for f in files if f != own and f.endswith(_SOURCES) and _defines(_bytes(f), calls)]
+    for files in _folders_around(own):
+        sources = (f for f in files if f != own and f.endswith(_SOURCES))
+        found = [f for f in sources if _mentions(f, wanted, calls) and _defines(_bytes(f), calls)]
         if found:
             return _nearest_first(found, own)
     return ()
@@ -98,10 +96,7 @@ def _defines(text: bytes, calls: re.Pattern[bytes]) -> bool:
 def _compiled_with(own: str) -> tuple[str, ...]:
     """The nearest source that includes a header, directly or through others: what the header takes for
     declared is declared there."""
-    for folder in _levels(os.path.dirname(own)):
-        files = sources_below(folder)
-        if files is None or len(files) > MAX_FILES:
-            break
+    for files in _folders_around(own):
         found = _compiling(files, [own])
         if found:
             return _nearest_first(found, own)[:1]
@@ -110,10 +105,7 @@ def _compiled_with(own: str) -> tuple[str, ...]:
 
 def _compiled_in(own: str) -> tuple[str, ...]:
     """The nearest source that includes a source file; none for most of them."""
-    for folder in _levels(os.path.dirname(own)):
-        files = sources_below(folder)
-        if files is None or len(files) > MAX_FILES:
-            break
+    for files in _folders_around(own):
         found = [f for f in files if f != own and f.endswith(_SOURCES) and includes(f, own)]
         if found:
             return _nearest_first(found, own)[:1]
@@ -122,10 +114,7 @@ def _compiled_in(own: str) -> tuple[str, ...]:
 
 def _nearest_users(own: str, wanted: list[bytes], word: re.Pattern[bytes], most: int) -> tuple[str, ...]:
     declaring: tuple[str, ...] = ()
-    for folder in _levels(os.path.dirname(own)):
-        files = sources_below(folder)
-        if files is None or len(files) > most:
-            break
+    for files in _folders_around(own, most):
         found = [file for file in files if file != own and _mentions(file, wanted, word)]
         if found:
             if all(map(is_header, found)):
@@ -187,6 +176,15 @@ def _included(path: str) -> set[bytes]:
 
 def is_header(path: str) -> bool:
     return path.endswith(_HEADERS)
+
+
+def _folders_around(own: str, most: int = MAX_FILES) -> Iterator[tuple[str, ...]]:
+    """The files below each folder around a file, from its own upwards, until one has too many."""
+    for folder in _levels(os.path.dirname(own)):
+        files = sources_below(folder)
+        if files is None or len(files) > most:
+            return
+        yield files
 
 
 def _levels(folder: str) -> list[str]:
