@@ -14,7 +14,7 @@ from typing import TypeAlias
 from smemlint.evaluate.analysis.facts import code_of
 from smemlint.ir import Call, Expr, Function, Module, Name, Record, Scalar, Unary
 from smemlint.ir.module import overloads_of
-from smemlint.ir.walk import nodes_of, walk
+from smemlint.ir.walk import names_in, nodes_of
 from smemlint.launch.host import started_kernels
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.source.assignments import put_into, root_of
@@ -218,10 +218,12 @@ def _linked_files(
     found: list[Module] = []
     seen = {module.path}
     asked: set[str] = set()
+    program = module
+    defined: Mapping[str, Module] | None = None
     for left in reversed(range(MAX_ROUNDS)):
         asked |= wanted
         new: list[Module] = []
-        defined = defining(link(module, found) if found else module)
+        defined = defining(program) if defined is None else defined
         nearby = users(module.path, sorted(wanted), False)
         distant = users(module.path, sorted(wanted & far), True) if wanted & far else ()
         for path in dict.fromkeys((*defined, *nearby, *distant)):
@@ -240,7 +242,9 @@ def _linked_files(
         theirs = {id for m in new for id in m.functions if id not in module.functions}
         program = link(module, found)
         wanted = frozenset(_open_wrappers(program, None, theirs)) - asked if left else frozenset()
-        more = bool(wanted) or (left > 0 and bool(defining(program)))
+        # Where names are wanted there is another round, if these files do not say enough.
+        defined = None if wanted else defining(program) if left else {}
+        more = bool(wanted or defined)
         yield tuple(found), not more
         if not more:
             return
@@ -315,15 +319,8 @@ def _handed_on(module: Module, kernels: frozenset[str]) -> frozenset[str]:
         while before < len(held):
             before = len(held)
             held |= {root for what, root in map(put_into, nodes) if root and names_as_value(what, held)}
-        found |= {
-            n.callee.name.rsplit("::", 1)[-1]
-            for n in nodes
-            if isinstance(n, Call)
-            and isinstance(n.callee, Name)
-            and not n.callee.id
-            and names_as_value(n.arguments, held)
-        }
-    return frozenset(name for name in found if not module.overloaded(name) and function_named(name) is None)
+        found |= {name for name, n in _undefined(module, nodes) if names_as_value(n.arguments, held)}
+    return frozenset(found)
 
 
 def _shaping(module: Module, kernels: frozenset[str]) -> frozenset[str]:
@@ -335,27 +332,29 @@ def _shaping(module: Module, kernels: frozenset[str]) -> frozenset[str]:
         if not launches:
             continue
         nodes = nodes_of(f.body)
-        shapes = {x.id for n in launches for x in walk((n.grid, n.block)) if isinstance(x, Name) and x.id}
-        # `dim3 block(threads);`
-        for what, root in map(put_into, nodes):
-            shapes |= {x.id for x in walk(what) if isinstance(x, Name) and x.id} if root in shapes else set()
+        shapes = names_in(tuple((n.grid, n.block) for n in launches))
+        for what, root in map(put_into, nodes):  # `dim3 block(threads);`
+            if root and root in shapes:
+                shapes |= names_in(what)
         found |= {
-            n.callee.name.rsplit("::", 1)[-1]
-            for n in nodes
-            if isinstance(n, Call)
-            and isinstance(n.callee, Name)
-            and not n.callee.id
-            and any(root_of(a) in shapes for i, a in enumerate(n.arguments) if i in n.lent or _is_address(a))
+            name
+            for name, n in _undefined(module, nodes)
+            if any(root_of(a) in shapes for i, a in enumerate(n.arguments) if i in n.lent or _is_address(a))
         }
-    return _undefined(module, found)
+    return frozenset(found)
 
 
 def _is_address(e: Expr) -> bool:
     return isinstance(e, Unary) and e.op == "&"
 
 
-def _undefined(module: Module, names: Iterable[str]) -> frozenset[str]:
-    return frozenset(n for n in names if not module.overloaded(n) and function_named(n) is None)
+def _undefined(module: Module, nodes: Iterable[object]) -> Iterator[tuple[str, Call]]:
+    """Calls of functions that neither the module nor the library defines, with their names."""
+    for n in nodes:
+        if isinstance(n, Call) and isinstance(n.callee, Name) and not n.callee.id:
+            name = n.callee.name.rsplit("::", 1)[-1]
+            if not module.overloaded(name) and function_named(name) is None:
+                yield name, n
 
 
 def _defining(files: Mapping[str, Module | None], names: frozenset[str]) -> dict[str, Module]:
