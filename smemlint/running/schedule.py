@@ -1,9 +1,10 @@
 """In what order the launches of a file are analysed, and how far: a file has a number of evaluation steps.
 
 Each kernel's first launch comes before any second one, so that a file with many instances is known in all its
-kernels, but for those that nobody is seen to start: these wait for what is known. Then the numbers are told
-apart that these launches pass. Of the further ones, and of the first ones in further configurations of the
-file, those come first that cost least: what the kernel has taken, times how often it would have run.
+kernels. Only an instance that is guessed, since no launch of it was seen, waits for known launches, up to a
+number of steps. Then the numbers are told apart that these launches pass. Of the further ones, and of the
+first ones in further configurations of the file, those come first that cost least: what the kernel has taken,
+times how often it would have run.
 """
 
 from __future__ import annotations
@@ -27,8 +28,7 @@ from smemlint.system import clock
 WORK = 600_000
 """Evaluation steps of a file after which only launches of kernels that had none yet are analysed."""
 KNOWN_WORK = WORK // 2
-"""Evaluation steps of a file up to which further launches that are known come before guesses: instances that
-nobody is seen to start."""
+"""Evaluation steps of a file up to which further known launches come before instances that are guessed."""
 MANY_WORK = 150_000
 """Evaluation steps of a file after which no kernel is looked at under more than so many launches."""
 MANY = 40
@@ -200,32 +200,32 @@ def _take_all(
     costs: _Costs,
     early: Callable[[], bool],
 ) -> None:
-    """Analyse all in their order, then what tells them apart. early: whether known ones still come before
-    guesses."""
+    """Analyse all in their order. take: one launch; split: the numbers that it passes, once it was taken;
+    early: whether known launches still come before guesses."""
     first = _firsts(begun)
+    begins = set(map(id, first))
+    further = [b for b in begun if id(b) not in begins]
     guessed = [b for b in first if b.launch.guessed]
-    left = {id(b): b for b in begun}
-
-    def taken(b: Begun) -> None:
-        if left.pop(id(b), None) is not None:
-            take(b)
+    taken: set[int] = set()
 
     def in_order(these: Iterable[Begun]) -> list[Begun]:
         return sorted(these, key=lambda b: (costs.most(b) * max(b.rank, 1), b.rank))
 
     for b in first:
         if not b.launch.guessed:
-            taken(b)
-    further = [left[i] for i in left if left[i] not in guessed]
+            take(b)
     for b in in_order(b for b in further if guessed and _is_known(b, begun[0].module)):
-        if early():
-            taken(b)
+        if not early():
+            break
+        take(b)
+        taken.add(id(b))
     for b in guessed:
-        taken(b)
+        take(b)
     for b in sorted(first, key=costs.most):
         split(b)
     for b in in_order(further):
-        taken(b)
+        if id(b) not in taken:
+            take(b)
         split(b)
 
 
