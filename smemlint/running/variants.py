@@ -32,9 +32,9 @@ def told_apart(
     """
     pointers = {p.name for p in common.kernel.parameters if isinstance(p.type, PointerTo)}
     differing = {name for variant in launch.variants for name in variant}
-    if differing and differing <= _only_followed(common.kernel):
+    null = not pointers.isdisjoint(differing)
+    if null and differing <= _only_followed(common.kernel):
         return [common]
-    null = any(not pointers.isdisjoint(v) for v in launch.variants)
     if not null and all(c.grade in _SURE for c in common.conflicts):
         return [common]
     found: dict[tuple[object, ...], KernelAnalysis] = {}
