@@ -40,17 +40,14 @@ def calls_of(source: Source, use: Use, scope: tuple[int, int]) -> list[Use] | No
 
 def _lambda_around(source: Source, use: Use) -> tuple[str, int]:
     """Name of the lambda whose body a use stands in, and where that is declared; '' where there is none."""
-    code, depth = source.code, 0
-    for end in range(source.index_at(use.offset) - 1, -1, -1):
-        depth += (code[end].text == "}") - (code[end].text == "{")
-        if depth < 0:
-            start = end
-            while start and code[start - 1].text not in (";", "{", "}"):
-                start -= 1
-            head = [t.text for t in code[start:end]]
-            match = _LAMBDA.fullmatch(" ".join(head)) if _is_one_return(code, end) else None
-            return (match.group(1), code[start + head.index(match.group(1))].offset) if match else ("", -1)
-    return "", -1
+    code = source.code
+    scope = source.scope_of(source.index_at(use.offset))
+    if scope is None or not _is_one_return(code, scope[0]):
+        return "", -1
+    start, end = source.statement(scope[0])
+    head = [t.text for t in code[start:end]]
+    match = _LAMBDA.fullmatch(" ".join(head))
+    return (match.group(1), code[start + head.index(match.group(1))].offset) if match else ("", -1)
 
 
 def _is_one_return(code: Sequence[Token], brace: int) -> bool:
