@@ -42,18 +42,18 @@ REASONS: dict[str, dict[str, str]] = {
             "a variable changes from iteration to iteration in a way that has no closed form here"
         ),
         "local-array": "an array in registers or local memory is read at an index that is not known",
-        "untracked-local": (
-            "the index comes from a value that is not followed (float arithmetic, parts of a wider value)"
-        ),
-        "untracked-value": (
-            "the index comes from a value that is not followed (float arithmetic, parts of a wider value)"
+        **dict.fromkeys(
+            ("untracked-local", "untracked-value"),
+            "the index comes from a value that is not followed (float arithmetic, parts of a wider value)",
         ),
         "several-arrays": (
             "lanes of one request go to several arrays, and which, or how far the arrays are apart, "
             "is not known; a range"
         ),
-        "untracked-pointer": "a pointer or reference to shared memory took a way that is not followed",
-        "untracked-reference": ("a pointer or reference to shared memory took a way that is not followed"),
+        **dict.fromkeys(
+            ("untracked-pointer", "untracked-reference"),
+            "a pointer or reference to shared memory took a way that is not followed",
+        ),
         "uninitialised": "a variable is read before it is set on the way that was followed",
         "unknown-name": "a name is declared in no file that was read",
         "unknown-function": "a function that gives the index is defined in no file that was read",
@@ -64,39 +64,32 @@ REASONS: dict[str, dict[str, str]] = {
             "declares, a trait's type); or a member lies behind one of unknown size and whether "
             "neighbours join depends on where it begins"
         ),
-        "unknown-expression": "C++ that is not read; the text says which",
-        "unknown-statement": "C++ that is not read; the text says which",
-        "copy-size": (
-            "an asynchronous or library copy whose width is not a constant, or is the library's choice"
+        **dict.fromkeys(
+            ("unknown-expression", "unknown-statement"),
+            "C++ that is not read; the text says which",
         ),
-        "byte-copy": (
-            "an asynchronous or library copy whose width is not a constant, or is the library's choice"
+        **dict.fromkeys(
+            ("copy-size", "byte-copy", "group-copy"),
+            "an asynchronous or library copy whose width is not a constant, or is the library's choice",
         ),
-        "group-copy": (
-            "an asynchronous or library copy whose width is not a constant, or is the library's choice"
-        ),
-        "copy-alignment": (
+        **dict.fromkeys(
+            ("copy-alignment", "copy-source"),
             "a copy whose width depends on an alignment that is not known; a 16-byte `cp.async` past "
-            "L1, which costs by where it reads from global memory as well"
-        ),
-        "copy-source": (
-            "a copy whose width depends on an alignment that is not known; a 16-byte `cp.async` past "
-            "L1, which costs by where it reads from global memory as well"
+            "L1, which costs by where it reads from global memory as well",
         ),
         "wmma-fragment": (
             "the shape, type or layout of a fragment is not known, or its rows are smaller than a byte"
         ),
         "misaligned": "the address is no multiple of the access width: the access would fault",
         "unsupported-width": "the hardware has no such access",
-        "recursion": "calls or expressions go too deep",
-        "nesting": "calls or expressions go too deep",
-        "budget": (
-            "the kernel, or the file, used up its share of steps, memory or time (`--timeout`); in a "
-            "file with many launches each kernel's first one comes before any second one"
+        **dict.fromkeys(
+            ("recursion", "nesting"),
+            "calls or expressions go too deep",
         ),
-        "time": (
+        **dict.fromkeys(
+            ("budget", "time"),
             "the kernel, or the file, used up its share of steps, memory or time (`--timeout`); in a "
-            "file with many launches each kernel's first one comes before any second one"
+            "file with many launches each kernel's first one comes before any second one",
         ),
         "not-reached": "the text shows the access, and no known launch gets there",
         "unknown": "nothing is known of the address",
@@ -113,12 +106,14 @@ REASONS: dict[str, dict[str, str]] = {
             "a statement in capitals that no file defines: what it stands for may use shared memory "
             "(not for names of assertions and prints)"
         ),
-        "unknown-expression": "the address goes into C++ that is not read",
-        "unknown-statement": "the address goes into C++ that is not read",
-        "unknown-member": "the address goes into C++ that is not read",
-        "atomic-address": ("an atomic, an asynchronous copy or a matrix load whose address is not followed"),
-        "copy-address": ("an atomic, an asynchronous copy or a matrix load whose address is not followed"),
-        "wmma-address": ("an atomic, an asynchronous copy or a matrix load whose address is not followed"),
+        **dict.fromkeys(
+            ("unknown-expression", "unknown-statement", "unknown-member"),
+            "the address goes into C++ that is not read",
+        ),
+        **dict.fromkeys(
+            ("atomic-address", "copy-address", "wmma-address"),
+            "an atomic, an asynchronous copy or a matrix load whose address is not followed",
+        ),
         "distributed-shared": "accesses to another block's shared memory (`cluster.map_shared_rank`)",
         "barrier-object": "a barrier or pipeline object that lives in shared memory",
         "library-storage": "temporary storage that a library uses in its own way (cub)",
