@@ -29,7 +29,7 @@ _DEPENDS = {
     "nonlinear-index": "run-time values",
     "several-parameters": "run-time values",
 }
-"""What an address hangs on, by the name of the reason; other reasons say it themselves."""
+"""What an address depends on, by the name of the reason; the texts of other reasons say it."""
 LANE_OPS = ("atomic", "cas", "cas loop")
 """Operations that serialise lanes on the same word."""
 

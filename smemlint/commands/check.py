@@ -257,7 +257,7 @@ def _check_fixes(options: argparse.Namespace) -> None:
     """Raises UsageError where the options about edits do not go together."""
     if options.add_ignore is not None:
         _check_adding(options)
-    # Each of these is a run of its own, which would pass the next one over.
+    # Only one of them is done in a run.
     tasks = [n for n in ("fix", "diff", "write_baseline", "budget", "write_budget") if getattr(options, n)]
     if len(tasks) > 1 and options.add_ignore is None:
         first, second = (f"--{name.replace('_', '-')}" for name in tasks[:2])

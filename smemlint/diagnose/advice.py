@@ -17,9 +17,9 @@ def site_of(place: Place) -> Site:
 
 
 def unhelped(fix: Suggestion, place: Place) -> str:
-    """Return why the fix of an array is none for one of its accesses, '' where it makes that cheaper.
+    """Return why the fix of an array does not help one of its accesses, '' where it makes that cheaper.
 
-    A fix may be that of one part of a pool, and it may pay for some accesses with others.
+    The fix may move another part of the array, or make this access dearer and others cheaper by more.
     """
     changes = [c for c in fix.sites if site_of(c.site.place) == site_of(place)]
     before, after = sum(c.before for c in changes), sum(c.after for c in changes)

@@ -30,7 +30,7 @@ class Cause:
     suggestion: int | None = None
     """Index in the FileReport's suggestions."""
     unhelped: str = ""
-    """Why that is no fix for this access, '' where it is one."""
+    """Why it does not help this access, '' where it does."""
 
 
 @record(frozen=True, slots=True)

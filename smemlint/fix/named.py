@@ -126,8 +126,8 @@ def _serves(source: Source, constant: Constant, own: Scopes) -> bool:
 
 
 def _is_held(source: Source, constant: Constant, instances: Sequence[Instance]) -> bool:
-    """Whether an access that the constant would move is in a kernel where the array cannot be moved: the
-    whole file would be analysed for a refusal."""
+    """Whether an access that the constant would move is in a kernel where the array cannot be moved: then a
+    trial, which analyses the whole file, would fail in any case."""
     places = [
         c.site.place
         for i in instances

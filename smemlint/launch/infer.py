@@ -55,8 +55,8 @@ CANDIDATES = {
 }
 """Shapes for a kernel that nothing starts, the most probable first."""
 ODD_ROWS = (32, 3, 1)
-"""One more where rows are as long as the block is high (`s[threadIdx.x * blockDim.y + threadIdx.y]`): there
-conflicts of powers of two say nothing of the shape that is meant."""
+"""One more where rows are as long as the block is high (`s[threadIdx.x * blockDim.y + threadIdx.y]`): the
+other shapes make that a power of two, and a conflict may come of that alone."""
 
 
 @record(frozen=True, slots=True)
@@ -464,7 +464,7 @@ def _without_launch(
 
 
 def _high_rows(kernel: Function, module: Module) -> bool:
-    """Whether something of a thread is multiplied by blockDim.y."""
+    """Whether blockDim.y is the length of a row: multiplied by what names no block and no size."""
     pairs = [
         (n.left, n.right)
         for f in _reached(kernel, module)
