@@ -58,7 +58,8 @@ def _launch(best: Sight, same: Sequence[Sight], proved: bool) -> str:
         for n, v in kernel.launch.arguments
         if (n, v) in kernel.launch.variant or re.search(rf"\b{n}\b", best.access.expression)
     ]
-    return f"{said}, with {', '.join(named)}" if named else said
+    said += f", with {', '.join(named)}" if named else ""
+    return f"{said}; `main` without arguments" if best.access.by_default else said
 
 
 def _instances(best: Sight, same: Sequence[Sight], every: Sequence[Sight]) -> str:

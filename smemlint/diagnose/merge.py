@@ -21,9 +21,12 @@ from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 from smemlint.rules import DeclarationRule, Rule, Severity, find_rule
 from smemlint.rules.words import ways_text
+from smemlint.score.grade import STATED
 from smemlint.view.help import HELP
 
 _SHOWN_VISITS = 12
+_SEEN = STATED | {"no-arguments", "block-shape", "whole-warps"}
+"""What may be assumed of an access that a program without arguments has."""
 _IN_A_ROW = 4
 """Equal visits that are told one by one."""
 
@@ -103,9 +106,7 @@ def diagnose(
     sites: dict[Site, list[Sight]] = {}
     for kernel in kernels:
         for access in kernel.accesses:
-            certain = (
-                proved(access, kernel.min_ways) and not kernel.launch.assumed and access.grade != "assumed"
-            )
+            certain = proved(access, kernel.min_ways) and _is_seen(access, kernel)
             sites.setdefault(site_of(access.place), []).append(Sight(kernel, access, certain))
     unreached: set[object] = set()
     costs = Costs(kernels)
@@ -146,12 +147,19 @@ def _proved(sight: Sight) -> bool:
     return proved(sight.access, sight.kernel.min_ways)
 
 
+def _is_seen(access: Access, kernel: KernelReport) -> bool:
+    """Whether the launches of the program have this cost, or those that it makes without arguments."""
+    if kernel.launch.assumed and not kernel.launch.default:
+        return False
+    return access.grade != "assumed" or all(kind in _SEEN for kind, _, _ in access.assumptions)
+
+
 def _with_candidates(sights: list[Sight], shapes: dict[object, int]) -> list[Sight]:
     """Assumed sights become certain when every candidate shape of their kernel shows the conflict."""
     result = []
     for sight in sights:
         certain = sight.certain
-        if sight.kernel.launch.assumed and _proved(sight):
+        if sight.kernel.launch.assumed and _proved(sight) and not certain:
             same = [s for s in sights if s.kernel.key == sight.kernel.key]
             proved = {id(s.kernel) for s in same if _proved(s)}
             certain = len(proved) == shapes[sight.kernel.key]

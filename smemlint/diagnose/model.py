@@ -80,6 +80,11 @@ class Access:
     """Whether every shape that host code leaves to the block gives the same ways."""
 
     @property
+    def by_default(self) -> bool:
+        """Whether its cost follows from `main` having no arguments."""
+        return any(kind == "no-arguments" for kind, _, _ in self.assumptions)
+
+    @property
     def ways(self) -> float | None:
         """wavefronts / ideal, the upper end; 1 where no warp executes the access."""
         return _ratio(self.wavefronts, self.ideal)
@@ -150,7 +155,7 @@ class Started:
     arguments: those that the launch is seen to pass, name and value; variant: those of them in which it
     differs from launches that are equal otherwise. opened: where the launch stands that leaves this shape
     open, as `origin` names one that does not. beside: the same of launches of the instance of which nothing
-    is told.
+    is told. default: whether the block is that of a program without arguments.
     """
 
     block: Block
@@ -164,6 +169,7 @@ class Started:
     guessed: bool = False
     opened: str = ""
     beside: tuple[str, ...] = ()
+    default: bool = False
 
 
 @record(frozen=True, slots=True)

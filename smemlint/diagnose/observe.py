@@ -136,6 +136,7 @@ def _started(launch: Launch) -> Started:
         launch.guessed,
         launch.opened,
         launch.beside,
+        "block" in launch.defaults,
     )
 
 

@@ -324,4 +324,5 @@ def _assumptions(m: Machine, log: SiteLog, launch: Launch) -> tuple[Assumption, 
     if not launch.assumed or launch.warp:
         return made
     block = " x ".join(map(str, launch.block))
-    return (Assumption("block-shape", f"a block of {block} threads"), *made)
+    of = ", as `main` without arguments has it" if "block" in launch.defaults else ""
+    return (Assumption("block-shape", f"a block of {block} threads{of}"), *made)

@@ -60,6 +60,9 @@ class Launch:
     taken: Mapping[str, Scalar] = field(default_factory=dict)
     """By spelling: numbers that types stand for which no file declares."""
 
+    defaults: frozenset[str] = frozenset()
+    """What of it follows from `main` having no arguments: names of arguments, `block`, `grid` (and with it
+    the dynamic memory)."""
     beside: tuple[str, ...] = ()
     """Where else the same instance is started, in a shape that is not known."""
 

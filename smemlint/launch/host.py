@@ -15,7 +15,7 @@ from smemlint.evaluate.kernel import bind_arguments
 from smemlint.evaluate.language.inlining import MAX_DEPTH
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import bind
-from smemlint.evaluate.library.host_runtime import command_line
+from smemlint.evaluate.library.host_runtime import asks, command_line
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Frame, Machine
 from smemlint.evaluate.machine.paths import Paths
@@ -60,6 +60,7 @@ from smemlint.launch.source.starters import (
 )
 from smemlint.launch.source.throwing import throwing
 from smemlint.launch.started import starts_of
+from smemlint.launch.told_nothing import with_defaults
 from smemlint.launch.ways import Ways, instance, key, site
 from smemlint.system import clock
 
@@ -116,6 +117,7 @@ def started_kernels(
         found, cut = _run(module, roots, runs, words, allowance, explore=False, reached=set())
         if found:
             break
+    defaults = list(found) if words == () and not told else []
     shaped = {site(s) for s in found if s.shaped}
     real = {key(s) for s in found}
     every = _every_launch(module, launching, kernels)
@@ -150,6 +152,10 @@ def started_kernels(
     if allowance.short:
         templates = [f for f in launching.values() if f.template]
         found += left_over(module, templates, _written_instances(module, templates, called=True), found)
+    if defaults and any(f.name == "main" and asks(module, f) for f in roots):
+        extra = Allowance(HOST_STEPS, allowance.until, kept=allowance.kept)
+        whatever, _ = _run(module, roots, runs, None, extra, explore=False, reached=set())
+        found = [*with_defaults(defaults, whatever), *found[len(defaults) :]]
     full = [s for s in found if s.shaped]
     return tuple(s for s in found if s.shaped or s.guessed or key(s) in real or not _told_by(s, full))
 
@@ -439,10 +445,11 @@ def _call(m: Machine, f: Function, arguments: Instance, owner: Instance, words: 
         m.frames.append(Frame(bound or {}, f, this))
         bind_arguments(m, f, Launch((1, 1, 1)))
         take_defaults(m, f)
-        if words is not None and f.name == "main" and len(f.parameters) >= 2:
-            argc, argv = command_line(words)
+        if f.name == "main" and len(f.parameters) >= 2:
+            argc, argv = command_line(m, words)
             m.frame.variables[f.parameters[0].id].cells[0] = argc
-            m.frame.variables[f.parameters[1].id].cells[0] = argv
+            if argv is not None:
+                m.frame.variables[f.parameters[1].id].cells[0] = argv
         m.enter(m.frame, f)
         m.frame.ahead.last = True
         run(m, f.body)

@@ -104,8 +104,9 @@ def infer(
     for s in seen:
         shape = _complete(s.block)
         if shape is not None:
-            family = "whole x" if s.shape_only and shape[0] % 32 == 0 and shape[1:] == (1, 1) else ""
-            one = replace(_launch(s, shape), assumed=not whole or s.guessed, family=family)
+            one = replace(_launch(s, shape), assumed=not whole or s.guessed)
+            if s.shape_only and shape[1:] == (1, 1):
+                one = replace(one, family="whole x" if s.whole else "any x")
             launches.append(replace(one, guessed=one.assumed and not (whole and s.shape_only)))
         elif s.stated and not s.guessed:
             launches += [replace(_tried(s, c), assumed=not whole, guessed=not whole) for c in s.likely]
@@ -286,7 +287,7 @@ def _complete(block: Sequence[int | None]) -> tuple[int, int, int] | None:
 
 def _launch(s: Started, block: tuple[int, int, int]) -> Launch:
     told = Launch(block, s.grid, s.dynamic, s.template, s.arguments, origin_of(s.place), s.place)
-    return replace(told, packed=s.packed, captures=s.captures, filled=s.filled)
+    return replace(told, packed=s.packed, captures=s.captures, filled=s.filled, defaults=s.defaults)
 
 
 def _tried(s: Started, candidate: Candidate) -> Launch:
@@ -299,6 +300,8 @@ def _tried(s: Started, candidate: Candidate) -> Launch:
             arguments={**s.arguments, **candidate.arguments},
         )
     origin = f"at most, {base.origin}" if candidate.limit else "candidate"
+    if candidate.default:
+        origin = f"{base.origin} without arguments"
     arguments = {**s.arguments, **candidate.arguments}
     dynamic = s.dynamic if s.dynamic is not None else candidate.dynamic
     return replace(
@@ -309,6 +312,7 @@ def _tried(s: Started, candidate: Candidate) -> Launch:
         assumed=True,
         guessed=s.guessed and not s.shape_only,
         family=family_of(s),
+        defaults=base.defaults | {"block", *candidate.arguments} if candidate.default else base.defaults,
     )
 
 
@@ -343,7 +347,12 @@ def _merged(launches: Sequence[Launch], pointers: frozenset[str]) -> list[Launch
         differing = [{k: v for k, v in g.arguments.items() if k not in arguments} for g in group]
         variants = _variants(differing, pointers)
         family = first.family if all(g.family == first.family for g in group) else _widest(group)
-        merged.append(replace(first, arguments=arguments, grid=grid, variants=variants, family=family))
+        defaults = frozenset[str]().union(*(g.defaults for g in group))
+        merged.append(
+            replace(
+                first, arguments=arguments, grid=grid, variants=variants, family=family, defaults=defaults
+            )
+        )
     return merged
 
 
@@ -419,6 +428,9 @@ def _without_launch(
     bound = _launch_bounds(kernel, module, template)
     dynamic = base.dynamic if facts else None
     likely = [(f, c) for f in facts for c in f.likely]
+    if any(c.default for _, c in likely):
+        tried = [_tried(f, c) for f, c in likely]
+        return [x for x in tried if x.threads <= (bound or MAX_THREADS)] or tried
     if bound is not None:
         origin = f"__launch_bounds__({bound})"
         if axes == "x":

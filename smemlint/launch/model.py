@@ -37,6 +37,8 @@ class Started:
     """Whether that is so for other ways through host code alone."""
     filled: bool = False
     """As in Launch."""
+    defaults: frozenset[str] = frozenset()
+    """As in Launch."""
     whole: bool = False
     """Whether the threads along x, of unknown number, make whole warps."""
 
@@ -47,7 +49,7 @@ class Started:
 
     @property
     def shaped(self) -> bool:
-        return None not in self.block or self.stated
+        return None not in self.block or self.stated or any(c.default for c in self.likely)
 
 
 @record(slots=True)

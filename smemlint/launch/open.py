@@ -64,6 +64,8 @@ class Candidate:
     limit: bool = False
     stated: bool = False
     """Whether host code says all of its shapes in so many words: `small ? 64 : 128`."""
+    default: bool = False
+    """Whether it is that of a program which is told nothing."""
 
 
 def candidates(

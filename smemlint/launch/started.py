@@ -119,9 +119,7 @@ def _started(
     bytes_: Value,
 ) -> Started:
     """The launch of one kernel under its template arguments."""
-    block, usual = _numbers(m, extents), False
-    if None in block and extents is not None:
-        block, usual = _by_default(m, block, extents)
+    block = _numbers(m, extents)
     given: dict[str, Int] = {}
     for p, v in zip(f.parameters, values, strict=False):
         n = coerce(m, v, m.types.resolve(p.type, bound)) if isinstance(v, Int) else None
@@ -137,9 +135,10 @@ def _started(
     if None in block and extents is not None:
         dynamic = bytes_ if isinstance(bytes_, Int) else None
         likely = candidates(extents, dynamic, given, m.unknowns.recipes or {}, conditions_here(m))
+        likely = _default_first(m, block, extents, likely)
     return Started(
         f, block, likely, grid, _number(m, bytes_), template_arguments(m, f, bound), arguments, s.place,
-        _packed(m, f, values), captured(m, values), guessed=usual, shape_only=usual,
+        _packed(m, f, values), captured(m, values),
         whole=extents is not None and is_multiple(extents[0], 32, m.unknowns.recipes or {}),
     )  # fmt: skip
 
@@ -234,12 +233,17 @@ def _number(m: Machine, v: Value) -> int | None:
     return value_at(v, m.unknowns.given, m.unknowns.recipes or {}) if m.unknowns.given else None
 
 
-def _by_default(m: Machine, block: Shape, extents: Sequence[Int]) -> tuple[Shape, bool]:
-    """A block with what extents are where nothing else is told; and whether that makes it known."""
+def _default_first(
+    m: Machine, block: Shape, extents: Sequence[Int], likely: tuple[Candidate, ...]
+) -> tuple[Candidate, ...]:
+    """Shapes to try, that of a program which is told nothing before the others."""
     held = conditions_here(m)
     whole = [by_default(v, m.unknowns, held) if n is None else n for n, v in zip(block, extents, strict=True)]
-    x, y, z = whole if len(whole) == 3 else block
-    return (x, y, z), None not in (x, y, z)
+    if len(whole) != 3 or None in whole or any(c.stated for c in likely):
+        return likely
+    x, y, z = (n or 0 for n in whole)
+    same = next((c for c in likely if c.block == (x, y, z)), Candidate((x, y, z), None, {}))
+    return (replace(same, default=True), *(c for c in likely if c is not same))
 
 
 def _numbers(m: Machine, extents: Sequence[Int] | None) -> Shape:

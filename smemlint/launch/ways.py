@@ -73,7 +73,13 @@ def _hanging_together(found: Iterable[Started]) -> list[Started]:
     """Of launches at one place the shape of which is known on some ways only, none is sure."""
     unique = _distinct(found)
     vague = {site(s) for s in unique if not s.shaped}
-    return [replace(s, guessed=True, shape_only=not s.guessed) if site(s) in vague else s for s in unique]
+    cut = {site(s) for s in unique if not s.whole}
+    return [
+        replace(s, guessed=True, shape_only=not s.guessed, whole=site(s) not in cut)
+        if site(s) in vague
+        else s
+        for s in unique
+    ]
 
 
 def _distinct(found: Iterable[Started]) -> list[Started]:

@@ -19,6 +19,7 @@ from smemlint.ir import Function, Launch, Module, Place
 from smemlint.launch.infer import MAX_LAUNCHES
 from smemlint.records import record
 from smemlint.running.any_block import any_of, is_the_same, makes_whole_warps, with_any_block
+from smemlint.running.by_default import as_default, open_launch
 from smemlint.running.same_code import Evaluated
 from smemlint.running.variants import told_apart
 from smemlint.score import Conflict, KernelAnalysis
@@ -182,7 +183,14 @@ def in_turn(
                 b.launch, common, lambda x: one(b, x), lambda: bool(over()) or too_few(b)
             )
 
+    def checked(b: Begun, launch: Launch) -> KernelAnalysis | None:
+        return None if work >= FIRST_WORK or clock.late(until) else one(b, launch)
+
     _take_all(begun, take, split, costs, lambda: work < KNOWN_WORK)
+    for b in begun:
+        if b.launch.defaults and b.touching:
+            open_ = open_launch(b.module, b.kernel, b.launch)
+            done[id(b)] = [as_default(a, open_, partial(checked, b)) for a in done[id(b)]]
     done |= {id(b): [] for b in begun if guesses.is_refuted(b)}
     for family in dict.fromkeys(families.values()):
         tried = [b for b in family.members if done[id(b)]]

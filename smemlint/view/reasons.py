@@ -147,6 +147,9 @@ REASONS: dict[str, dict[str, str]] = {
             "a comparison of a size alone (`threadIdx.x < n`) goes as for a size larger than the block"
         ),
         "block-shape": "the block, since no launch tells it",
+        "no-arguments": (
+            "that `main` is run without arguments: with others it may be another number, or another block"
+        ),
         "type-size": (
             "that a number whose type no file declares (a library's `real_type<T>`) has 4 or 8 bytes:"
             " both give the same. Where they do not, a range holds both; a class that is only copied "

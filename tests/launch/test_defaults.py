@@ -27,9 +27,44 @@ def test_a_block_that_something_may_replace_is_assumed(setting: str) -> None:
     assert all(x.assumed for x in found)
 
 
-def test_what_no_word_on_the_command_line_replaces_is_known() -> None:
-    parsed = "int t = 128; if (argc > 1) t = atoi(argv[1]);"
-    assert blocks(f"int main(int argc, char **argv) {{ {parsed} sum<<<1, t>>>(0, 0); }}") == [128]
+PARSED = {
+    "an argument": "if (argc > 1) t = atoi(argv[1]);",
+    "a loop over arguments": "for (int i = 1; i < argc; i++) if (argv[i][0] == 't') t = atoi(argv[i] + 1);",
+    "options": "int o; while ((o = getopt(argc, argv, \"t:\")) != -1) if (o == 't') t = atoi(optarg);",
+    "the environment": 'if (const char *given = getenv("THREADS")) t = atoi(given);',
+}
+
+
+@pytest.mark.parametrize("parsed", PARSED.values(), ids=PARSED.keys())
+def test_a_block_that_the_command_line_may_replace_is_tried_with_its_default_first(parsed: str) -> None:
+    """The default alone was told, as exact."""
+    main = f"int main(int argc, char **argv) {{ int t = 128; {parsed} sum<<<1, t>>>(0, 0); }}"
+    first, *others = launches(f"#include <unistd.h>\n{main}")
+    assert (first.block, first.origin) == ((128, 1, 1), "a.cu:9 without arguments")
+    assert {x.block[0] for x in others} == {32, 64, 256, 512, 1024}
+    assert first.assumed and all(x.assumed for x in others)
+
+
+def test_blocks_between_which_the_command_line_chooses_are_all_known() -> None:
+    main = "int main(int argc, char **argv) { int t = argc > 1 ? 512 : 256; sum<<<1, t>>>(0, 0); }"
+    assert sorted(blocks(main)) == [256, 512]
+
+
+def test_a_block_beside_the_command_line_is_known() -> None:
+    main = "int main(int argc, char **argv) { if (argc > 1) puts(argv[1]); sum<<<1, 128>>>(0, 0); }"
+    assert [(x.block[0], x.assumed) for x in launches(main)] == [(128, False)]
+
+
+def test_what_the_command_line_may_replace_is_named() -> None:
+    kernel = "__global__ void k(int n, int w) { __shared__ float s[4096]; s[threadIdx.x * n * w] = 0; }"
+    host = """int main(int argc, char **argv) {
+        int n = 4, w = 2;
+        if (argc > 1) n = atoi(argv[1]);
+        k<<<1, 32>>>(n, w);
+    }"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", f"{kernel}\n{host}".encode()))
+    (found,) = started_kernels(module)
+    assert (found.arguments, found.defaults) == ({"n": 4, "w": 2}, {"n"})
 
 
 def test_an_argument_that_something_may_replace_is_not_known() -> None:

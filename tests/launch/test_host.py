@@ -32,7 +32,7 @@ def test_a_program_that_is_told_nothing_takes_its_defaults() -> None:
         if (argc > 2 && !strcmp(argv[2], "twice")) sum<<<1, 2 * threads>>>(0, 0);
         sum<<<1, threads>>>(0, 0);
     }"""
-    assert blocks(main) == [192]
+    assert launches(main)[0].block[0] == 192
     assert blocks(main, ("320",)) == [320]
     assert blocks(main, ("320", "twice")) == [640, 320]
 

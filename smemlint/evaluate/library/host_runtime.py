@@ -17,10 +17,10 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
 from smemlint.evaluate.values.objects import Cells, Object
 from smemlint.evaluate.values.provenance import LARGEST
-from smemlint.ir import ArrayOf, Call, Module, Name, PointerTo, Scalar, Type
+from smemlint.ir import ArrayOf, Call, Function, Module, Name, PointerTo, Scalar, Type
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import CHAR, INT
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import names_in, walk
 
 THREADS = 1024
 """Threads that a block can have on every device that CUDA still knows."""
@@ -56,8 +56,10 @@ _ALLOCATES = ("cudaMalloc", "cudaHostAlloc", "cuMemAlloc", "cuMemHostAlloc", "po
 _READS_ONLY = ("cudaMemcpy", "cudaMemset", "cudaLaunch", "MPI_Init")
 
 
-def command_line(words: Sequence[str]) -> tuple[Int, Pointer]:
-    """argc and argv of a program that is told these words, its own name before them."""
+def command_line(m: Machine, words: Sequence[str] | None) -> tuple[Int, Pointer | None]:
+    """argc and argv of a program that is told these words, its own name before them; None: nobody knows."""
+    if words is None:
+        return m.unknowns.value(INT, "argc", low=1, rank=3), None
     told = Object("argv", "argv", PointerTo(CHAR), "local", uniform=True, havoc=True)
     for i, word in enumerate(("program", *words)):
         told.cells[8 * i] = literal(word)
@@ -118,26 +120,38 @@ def _flag(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     return Int(0) if _told_nothing(m, e) else m.unknowns.value(INT, "flag")
 
 
-_SETTING = ("setenv", "putenv")
+_SETTING = frozenset(("setenv", "putenv"))
+_READING = ("getenv", "secure_getenv", "std::getenv")
 
 
 @by_identity
-def _sets_variables(module: Module) -> bool:
-    """Whether a program sets variables of its environment."""
+def _environment(module: Module) -> frozenset[str]:
+    """What a program calls that reads or sets variables of its environment."""
     bodies = (f.body for f in module.functions.values() if f.side != "device")
-    return any(
-        isinstance(n, Call) and isinstance(n.callee, Name) and n.callee.name in _SETTING
-        for body in bodies
-        for n in walk(body)
-    )
+    called = (n.callee for body in bodies for n in walk(body) if isinstance(n, Call))
+    return frozenset(c.name for c in called if isinstance(c, Name) and c.name in {*_SETTING, *_READING})
 
 
-@named("getenv", "secure_getenv", "std::getenv")
+def asks(module: Module, main: Function) -> bool:
+    """Whether a program looks at its command line or its environment."""
+    told = {p.id for p in main.parameters[:2]}
+    return not told.isdisjoint(names_in(main.body)) or not _environment(module).isdisjoint(_READING)
+
+
+def _is_told(m: Machine) -> bool:
+    """Whether the program that runs may be told something."""
+    main = next((f for f in m.frames if f.function is not None and f.function.name == "main"), None)
+    parameters = main.function.parameters if main is not None and main.function is not None else ()
+    argc = main.variables[parameters[0].id].cells.get(0) if main is not None and parameters else None
+    return isinstance(argc, Int) and not argc.known
+
+
+@named(*_READING)
 def _variable(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """A null pointer: no variable is set where the program is told nothing and sets none itself."""
     for a in e.arguments:
         rvalue(m, a)
-    if m.host and _sets_variables(m.module):
+    if m.host and (_is_told(m) or not _environment(m.module).isdisjoint(_SETTING)):
         return m.unknown(PointerTo(CHAR), "getenv", uniform=True)
     return coerce(m, Int(0), PointerTo(CHAR)) if m.host else Other()
 
