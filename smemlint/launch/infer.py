@@ -312,7 +312,7 @@ def _tried(s: Started, candidate: Candidate) -> Launch:
         assumed=True,
         guessed=s.guessed and not s.shape_only,
         family=family_of(s),
-        defaults=base.defaults | {"block", *candidate.arguments} if candidate.default else base.defaults,
+        defaults=base.defaults | {"block"} if candidate.default else base.defaults,
     )
 
 

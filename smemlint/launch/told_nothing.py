@@ -35,7 +35,8 @@ def _one_of_several(s: Started, o: Started) -> Started:
     if o.stated:
         return o
     default = Candidate(s.block, s.dynamic, s.arguments, default=True)  # type: ignore[arg-type]
-    return replace(o, likely=(default, *(c for c in o.likely if c.block != s.block)))
+    others = (c for c in o.likely if c.block != s.block)
+    return replace(o, likely=(default, *others), defaults=_differing(s, [o]))
 
 
 def _differing(s: Started, same: Sequence[Started]) -> frozenset[str]:

@@ -27,13 +27,14 @@ def open_launch(module: Module, kernel: Function, launch: Launch) -> Launch | No
     if not changing:
         return None
     of_grid = "grid" in changing
-    return replace(
+    open_ = replace(
         launch,
         arguments={k: n for k, n in launch.arguments.items() if k not in changing},
         variants=(),
         grid=(None, None, None) if of_grid else launch.grid,
         dynamic=None if of_grid else launch.dynamic,
     )
+    return None if open_ == launch else open_
 
 
 def as_default(
