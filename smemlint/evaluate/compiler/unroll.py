@@ -117,6 +117,15 @@ def _gone(trip: int) -> Lines:
     return Lines((trip,) if trip else (), 0)
 
 
+def stays_whole(accesses: int, operations: int, guards: int) -> bool:
+    """Whether a loop without a pragma that goes round more than once has no copies of its body, neither where
+    the compiler knows how often it does nor where it does not."""
+    early = 4 * (accesses + guards) + operations + 1
+    late = max(1, accesses + -(-operations // 2))
+    gone = late * 2 <= _FULL_LATE and not guards
+    return 2 * early > _FULL_EARLY and _COPIES_LATE * late > _PART_LATE and not gone
+
+
 def _by_pragma(trip: int | None, pragma: int, known: bool) -> Lines:
     """A pragma is obeyed, and the machine-code compiler leaves the loop alone."""
     if trip is not None and known and (pragma == 0 or pragma >= trip):

@@ -12,19 +12,20 @@ from collections.abc import Sequence, Set
 from itertools import pairwise
 
 from smemlint.evaluate.analysis.purity import root_of
+from smemlint.evaluate.compiler.unroll import Counts, stays_whole
 from smemlint.evaluate.control_flow.masks import restore, snapshot
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.machine import Exits, Machine
 from smemlint.evaluate.memory.local_memory import as_seen, here
 from smemlint.evaluate.run.loops.attempts import untraced
-from smemlint.evaluate.run.loops.iterations import Cell, changes_of, iterate
+from smemlint.evaluate.run.loops.iterations import Cell, changes_of, is_endless, iterate
 from smemlint.evaluate.run.loops.trips import is_plain
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.lanes import equal_masks
-from smemlint.evaluate.values.number import Int, Pointer, Value, form_of, formed
+from smemlint.evaluate.values.number import Int, Other, Pointer, Value, form_of, formed
 from smemlint.evaluate.values.objects import Object, Snapshot
 from smemlint.ir import (
     ArrayOf,
@@ -52,6 +53,8 @@ _IN_STEPS = 1024
 """The same of a number that goes in equal steps: there a formula tells it."""
 _CELLS = 16
 """Numbers that change of which it is asked what they depend on."""
+_LONG = 200
+"""Steps of a round that is worth a look whether another one could tell more."""
 
 
 def constant_here(v: Value) -> int | None:
@@ -105,6 +108,7 @@ class _Trace:
                     return c if c is None else done
             exits.round = done
             counts, decisions, may = m.code_size.counts, len(exits.end.decisions), m.may
+            began = m.effort.steps
             iterate(m, s, exits)
             launched = {*exits.end.decisions[decisions:]}
             if m.effort.steps > self.end:
@@ -114,15 +118,30 @@ class _Trace:
                 return done + (m.code_size.counts != counts) if left else None
             self.launched |= launched
             whole = whole and equal_masks(m.may, may)
-            if not self._note(done):
+            if not whole and is_endless(s):
+                return None
+            long = m.effort.steps - began > _LONG
+            if not self._note(done, long) or (long and done and self._is_too_large(counts)):
                 return None
         return None
 
-    def _note(self, done: int) -> bool:
-        """Note what an iteration changed; whether another one may be tried."""
-        if done < 2:
+    def _is_too_large(self, before: Counts) -> bool:
+        """Whether a loop of two rounds or more stays as it is, known or not. before: what was counted before
+        its last round."""
+        m, s = self.m, self.loop
+        own = m.code.guards(m.frame.function, s)
+        accesses, operations, guards = m.code_size.since(before)
+        return s.unroll is None and stays_whole(accesses, operations, guards + own)
+
+    def _note(self, done: int, long: bool) -> bool:
+        """Note what an iteration changed; whether another one may be tried. long: it took many steps, and is
+        not tried again where it would find what the last one found."""
+        if done < 2 or long:
             before, self.now = self.now, snapshot(self.m)
-            for cell, (old, _) in changes_of(before.cells, self.now.cells).items():
+            changes = changes_of(before.cells, self.now.cells)
+            if done and long and not any(_may_tell(*change) for change in changes.values()):
+                return False
+            for cell, (old, _) in changes.items() if done < 2 else ():
                 number = _number(self.m, old) if cell[1] in self.start.cells.get(cell[0], {}) else None
                 if number is not None and cell not in self.numbers:
                     self.numbers[cell] = [number] * (done + 1)
@@ -250,6 +269,19 @@ def _number(m: Machine, v: Value | None) -> int | None:
     if isinstance(v, Pointer):
         return form_of(v.offset).const if v.offset.known else None
     return constant_here(as_seen(m, v)) if isinstance(v, Int) else None
+
+
+def _may_tell(old: Value | None, new: Value) -> bool:
+    """Whether a change may decide something in a later round: of numbers that are known, or whose difference
+    is; not of what each round knows nothing of."""
+    if isinstance(old, Pointer) and isinstance(new, Pointer) and old.object is new.object:
+        old, new = old.offset, new.offset
+    if isinstance(new, Int):
+        return new.known or (isinstance(old, Int) and (old.known or old.terms.keys() == new.terms.keys()))
+    if isinstance(new, Other):
+        known = [v.value is not None or v.bits is not None for v in (old, new) if isinstance(v, Other)]
+        return any(known) or not isinstance(old, Other | None)
+    return True
 
 
 def _proof(v: Value | None) -> object:
