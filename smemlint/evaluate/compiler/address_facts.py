@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from smemlint.banks import WORD
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
+from smemlint.evaluate.compiler.chosen_pointers import has_its_own
 from smemlint.evaluate.compiler.log import Entry, Log, distance
 from smemlint.evaluate.compiler.loop_pointers import adrift, starts_off
 from smemlint.evaluate.compiler.passes import compiled
@@ -76,6 +77,8 @@ class AddressFacts:
         self.proved = _proved(m, logged, starts)
         self.branches: dict[int, tuple[int, ...]] = {}
         self.before: dict[int, tuple[int, ...]] = {}
+        self.chosen: set[int] = set()
+        """By id(): sites of which elements may have an address of their own."""
         self.moves: dict[int, list[_Move]] = {}
         """By id() of an event: how it moves under each other launch."""
         self.kinds: dict[tuple[object, ...], JoinKind] = {}
@@ -162,20 +165,28 @@ class AddressFacts:
         if isinstance(e, Barrier):
             return JoinEvent(JoinKind(e.stop, 0, "", None, 0, e.region), 0, order)
         pattern = self.forms.pattern(e.offset.const, e.may)
+        own = bool(self.m.journal.moved) and self._has_its_own(e)
         moves = self.moves.get(id(e), ())
         form = self._form(e, pattern)
         at = lead(e.offset.const, pattern)
-        if moves or e.offset.terms:
-            kind = self._kind(e, pattern, moves, form)
+        if moves or e.offset.terms or own:
+            kind = self._kind(e, pattern, moves, form, alone=e.alone or own)
         else:
             proved = form and (form.terms, form.divides, form.dropped)
             where = e.region, at if e.region in self.m.lines.looped else 0
             key = (id(e.site), pattern, where, e.volatile, e.computed, e.alone, e.among, proved)
             known = self.kinds.get(key)
-            kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form))
+            kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form, alone=e.alone))
         low = at + pattern.low
         at = at if low >= 0 else at + -(low // 128) * 128
         return JoinEvent(kind, at, order, None if form is None else form.const)
+
+    def _has_its_own(self, e: Event) -> bool:
+        """Whether an access is of an element behind a chosen pointer that has an address of its own."""
+        own = has_its_own(self.m, e) if self.by_index(e.site) else False
+        if own is None:
+            self.chosen.add(id(e.site))
+        return bool(own)
 
     def _form(self, e: Event, pattern: Pattern) -> Affine | None:
         """What a compiler can prove of an address, in all turns of the loops around that stay loops."""
@@ -212,7 +223,9 @@ class AddressFacts:
             self.before[region] = tuple(found)[own:]
         return self.before[region]
 
-    def _kind(self, e: Event, pattern: Pattern, moves: Sequence[_Move], form: Affine | None) -> JoinKind:
+    def _kind(
+        self, e: Event, pattern: Pattern, moves: Sequence[_Move], form: Affine | None, *, alone: bool
+    ) -> JoinKind:
         s = e.site
         facts = self.sites[id(s)]
         stale = e.region in self.stale
@@ -236,7 +249,7 @@ class AddressFacts:
             region=e.region,
             volatile=e.volatile,
             computed=e.computed,
-            alone=e.alone,
+            alone=alone,
             fragment=s.fragment,
             declared=facts.declared,
             base=(

@@ -40,6 +40,9 @@ IN_PLACE = (
     "whether neighbours are joined depends on whether the compiler loads an element before others are stored"
 )
 TOLD_ROUNDS = "whether neighbours are joined depends on what the compiler makes of the few rounds of a loop"
+CHOSEN_POINTER = (
+    "whether neighbours are joined depends on how the compiler makes the pointer that a condition moves"
+)
 LOOP_POINTER = (
     "whether neighbours are joined depends on where the compiler lets the pointer of the loop start"
 )
@@ -166,6 +169,9 @@ def _doubted(
             yield id(s), TOLD_ROUNDS
         if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
             yield id(s), LOOP_POINTER
+        if id(s) in facts.chosen:
+            followed = runs[id(s)].followed
+            yield id(s) if followed is None else id(followed[1]), CHOSEN_POINTER
         if runs[id(s)].wide and facts.backwards(s, max(runs[id(s)].wide)):
             yield id(s), BACKWARDS
         if s.function is not None and id(s.node) in perhaps_narrow(s.function):

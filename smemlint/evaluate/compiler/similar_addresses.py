@@ -27,22 +27,31 @@ def rewritten(m: Machine, log: Log, arrays: set[int]) -> Iterator[int]:
     before: dict[tuple[object, ...], list[Event]] = {}
     seen: set[tuple[int, Affine]] = set()
     for e in log.events:
-        form = e.offset.form
-        if id(e.site.object) not in arrays or form is None or not form.terms or e.offset.terms:
+        if id(e.site.object) not in arrays or e.offset.form is None:
             continue
-        if (id(e.site), form) in seen:
-            continue
-        seen.add((id(e.site), form))
-        known = before.setdefault((id(e.site.object), form.const, tuple(v for v, _ in form.terms)), [])
-        if any(_takes_over(e, other) for other in known):
-            yield id(e.site)
-        known.append(e)
+        for form in _ways(m, e, e.offset.form):
+            if not form.terms or (form is e.offset.form and e.offset.terms) or (id(e.site), form) in seen:
+                continue
+            seen.add((id(e.site), form))
+            known = before.setdefault((id(e.site.object), form.const, tuple(v for v, _ in form.terms)), [])
+            if any(_takes_over(e, form, other) for other in known):
+                yield id(e.site)
+            if form is e.offset.form:
+                known.append(e)
 
 
-def _takes_over(e: Event, before: Event) -> bool:
+def _ways(m: Machine, e: Event, form: Affine) -> Iterator[Affine]:
+    """The address, and what the pointer is that it is counted from, on each way where a condition moves that
+    by a number."""
+    yield form
+    moved = m.journal.moved.get((id(e.site.object), form.terms))
+    yield from () if moved is None else (moved.before, moved.after)
+
+
+def _takes_over(e: Event, own: Affine, before: Event) -> bool:
     """Whether the address may be made of the one before, which surely ran, and less is known of that."""
-    own, other = e.offset.form, before.offset.form
-    assert own is not None and other is not None
+    other = before.offset.form
+    assert other is not None
     window = min(divisor(own.terms), WIDEST)
     if own.const % window or (not own.const and not _is_record(e.site.object)):
         return False  # what lies behind the first of the neighbours is counted from that

@@ -11,10 +11,12 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
+from smemlint.evaluate.analysis.moved_pointers import Moves
 from smemlint.evaluate.analysis.purity import root_of
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import Join
+from smemlint.evaluate.memory.local_memory import note_moved
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.number import (
@@ -183,6 +185,9 @@ def either_value(
         offsets = [v.offset if isinstance(v, Pointer) else None for v in options]
         base = any(isinstance(v, Pointer) and v.object is not now.object for v in options)
         offset = one_of_forms(decision, now.offset, offsets, name)
+        for v in options:
+            if isinstance(v, Pointer) and m.context.moves is not None and now.object.storage == "shared":
+                note_moved(m, now, v, offset, Moves.PERHAPS)
         if base:
             start = affine.atom("base", decision, name, divides=WIDEST)
             offset = formed(offset, affine.add(form_of(offset), start))

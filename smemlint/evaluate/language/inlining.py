@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from smemlint.evaluate.analysis.moved_pointers import Moves
 from smemlint.evaluate.control_flow.join_points import meet, one_of
 from smemlint.evaluate.control_flow.launch_choices import effects, either_value, meet_ways
 from smemlint.evaluate.language.accesses import store
@@ -385,7 +386,9 @@ def _meet_returns(m: Machine, frame: Frame) -> None:
     ]
     result = frame.outcome.result
     if brought:
+        around, m.context.moves = m.context.moves, Moves.PERHAPS
         result = one_of(m, brought, result if result is not None else brought[-1][2], frame.end.kept)
+        m.context.moves = around
     if frame.end.decisions:
         name = frame.function.name if frame.function is not None else ""
         if result is not None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.analysis.moved_pointers import Moves
 from smemlint.evaluate.machine.departures import Departures
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import (
@@ -16,6 +17,7 @@ from smemlint.evaluate.machine.state import (
     Held,
     Iterated,
     Mask,
+    Moved,
     Selected,
     SiteLog,
     Slice,
@@ -26,6 +28,7 @@ from smemlint.evaluate.machine.state import (
 )
 from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
+from smemlint.evaluate.values.affine import Terms
 from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.evaluate.values.objects import Object, Snapshot
@@ -171,6 +174,8 @@ class Journal:
     """What was assumed so far, by what told it."""
     locals: dict[str, Type] = field(default_factory=dict)
     """By id of a variable: arrays, records and floating-point numbers that each thread has for itself."""
+    moved: dict[tuple[int, Terms], Moved] = field(default_factory=dict)
+    """By id() of an array and terms of an address: the pointers that a condition moved."""
     sums: Sums | None = None
     """What was added up, where that is asked for; nothing is then skipped."""
 
@@ -320,6 +325,8 @@ class Context:
     """What the handler that runs was given."""
     discarded: Expr | None = None
     """An expression whose value nobody uses."""
+    moves: Moves | None = None
+    """What the condition at hand does to pointers, if it only moves them."""
 
     def renews(self, names: Set[str]) -> bool:
         """Return whether a loop around that stays a loop may give one of these variables another value."""

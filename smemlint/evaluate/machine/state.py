@@ -150,6 +150,18 @@ class Selected:
 
 
 @record(frozen=True, eq=False, slots=True)
+class Moved:
+    """A pointer that a condition moves. before, after: what it is on both ways; const: of what is chosen;
+    width: of what it points to, in bytes; sure: the compiler makes a choice of it."""
+
+    before: Affine
+    after: Affine
+    const: int
+    width: int
+    sure: bool
+
+
+@record(frozen=True, eq=False, slots=True)
 class Iteration:
     """One iteration as it begins. order: of the log; the others as in Event: who runs it, and under what."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from smemlint.evaluate.analysis.moved_pointers import moves
 from smemlint.evaluate.analysis.one_arm import in_another_order, one_arm
 from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import alike, note
@@ -198,9 +199,11 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
         if parts is not None:
             branch(m, parts[0], lambda: arm(True, s.then), None, roots, (s.then, None), s)
             c = parts[1]
+    around, m.context.moves = m.context.moves, None if m.host else moves(s)
     parted = branch(
         m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), s, chosen=chosen, early=early
     )
+    m.context.moves = around
     if early:
         spare(m, begun)
     if choice is not None and (parted or ways_out(m) > left):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from smemlint.evaluate.analysis.moved_pointers import moves
 from smemlint.evaluate.compiler.selects import differ_in_elements, note, one_of_elements
 from smemlint.evaluate.control_flow.join_points import merge_into
 from smemlint.evaluate.control_flow.launch_choices import decided_by_launch, either_value
@@ -221,7 +222,9 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         t = common_type(a.type, b.type)
         if t.kind in ("int", "uint"):
             a, b = ar.convert(a, t, m.unknowns), ar.convert(b, t, m.unknowns)
+    around, m.context.moves = m.context.moves, moves(e) if isinstance(a, Pointer) and not m.host else None
     merged = merge(m, c, a, b)
+    m.context.moves = around
     if choice is not None and differ(m, a, b, merged):
         leave_open(m, choice)
     return merged

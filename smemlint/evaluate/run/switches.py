@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smemlint.evaluate.analysis.chosen_values import ladder
+from smemlint.evaluate.analysis.moved_pointers import Moves
 from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.join_points import bring, meet, merge_at, sure
 from smemlint.evaluate.control_flow.launch_choices import meet_ways, ways_by_launch
@@ -50,7 +51,9 @@ def run_switch(m: Machine, s: Switch) -> None:
         _switch_by_launch(m, s, value)
     else:
         _open_switch(m, s, value)
+    around, m.context.moves = m.context.moves, Moves.PERHAPS
     meet(m, exits.end)
+    m.context.moves = around
     m.context.loops.pop()
     m.may, m.context.way = m.may | exits.broken, way
     m.must = sure(m, entry_must)

@@ -124,6 +124,11 @@ def cuts(value: int, by: int) -> bool:
     return cut == MASKED or cut == by.bit_length() > 1
 
 
+def is_cut(value: int) -> bool:
+    """Whether a value is what a mask, a shift or a division leaves of another."""
+    return value >> 5 & 31 != 0
+
+
 def power_of_two_in(n: int) -> int:
     """The largest power of two that divides n, 0 for 0."""
     return n & -n
@@ -190,7 +195,16 @@ def either(condition: Hashable, a: Affine, b: Affine) -> Affine:
     if a == b:
         return a
     divides = _worst(_worst(a.divides, b.divides), power_of_two_in(a.const - b.const))
-    return atom("?", condition, a, b, divides=divides, const=a.const % divides)
+    dropped = UNSURE if _shifts(a, b) else 0
+    return atom("?", condition, a, b, divides=divides, const=a.const % divides, dropped=dropped)
+
+
+def _shifts(a: Affine, b: Affine) -> bool:
+    """Whether two values are one that is shifted by two numbers: of `t << (c ? 2 : 3)` less is known."""
+    if a.const or b.const or len(a.terms) != 1 or len(b.terms) != 1:
+        return False
+    (x, p), (y, q) = *a.terms, *b.terms
+    return x == y and p != q and min(p, q) > 0 and not p & (p - 1) and not q & (q - 1)
 
 
 def _never_negative(a: Affine) -> bool:
