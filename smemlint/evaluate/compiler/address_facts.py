@@ -10,18 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.banks import WORD
+from smemlint.evaluate.analysis.leading_addresses import is_plain
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
 from smemlint.evaluate.compiler.chosen_pointers import has_its_own
 from smemlint.evaluate.compiler.log import Entry, Log, distance
 from smemlint.evaluate.compiler.loop_pointers import adrift, starts_off
 from smemlint.evaluate.compiler.passes import compiled
-from smemlint.evaluate.compiler.vectorise import JoinEvent, JoinGroup, JoinKind
+from smemlint.evaluate.compiler.vectorise import BothArms, JoinEvent, JoinGroup, JoinKind
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory.segment import declared_alignment, starts_of
 from smemlint.evaluate.types.spelling import dims_of
-from smemlint.evaluate.values.affine import Affine
-from smemlint.evaluate.values.number import Int, gcd_of, multiple_of
+from smemlint.evaluate.values.affine import Affine, Terms
+from smemlint.evaluate.values.number import Int, form_of, gcd_of, multiple_of
 from smemlint.ir import Expr, Index, Literal, Member, Name, Scalar
+from smemlint.ir.show import show
 from smemlint.ir.types import RecordRef, element_type
 from smemlint.records import record
 
@@ -77,6 +79,8 @@ class AddressFacts:
         self.proved = _proved(m, logged, starts)
         self.branches: dict[int, tuple[int, ...]] = {}
         self.before: dict[int, tuple[int, ...]] = {}
+        self.addressed: dict[tuple[int, Terms], dict[int, int]] = {}
+        """By id() of an array and terms of an address: the order of the first such access in each line."""
         self.chosen: set[int] = set()
         """By id(): sites of which elements may have an address of their own."""
         self.moves: dict[int, list[_Move]] = {}
@@ -174,7 +178,7 @@ class AddressFacts:
         else:
             proved = form and (form.terms, form.divides, form.dropped)
             where = e.region, at if e.region in self.m.lines.looped else 0
-            key = (id(e.site), pattern, where, e.volatile, e.computed, e.alone, e.among, proved)
+            key = (id(e.site), pattern, where, e.volatile, e.computed, e.alone, e.perhaps, e.among, proved)
             known = self.kinds.get(key)
             kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form, alone=e.alone))
         low = at + pattern.low
@@ -207,6 +211,41 @@ class AddressFacts:
                 found.append(at)
             self.branches[region] = tuple(found)
         return self.branches[region]
+
+    def _in_front(self, e: Event) -> bool:
+        """Whether the optimiser has the address of a load in front of the conditions before it: it takes
+        nothing to compute, or was computed there."""
+        if is_plain(e.site.node):
+            return True
+        if not self.addressed:
+            for known in self.log.events:
+                where = id(known.site.object), form_of(known.offset).terms
+                self.addressed.setdefault(where, {}).setdefault(known.region, known.order)
+        seen = self.addressed[id(e.site.object), form_of(e.offset).terms]
+        arms = self._arms((e.region, *self._under(e.region)))
+        begin = min((seen.get(r, e.order) for a in arms for r in (*a.yes, *a.no)), default=e.order)
+        return any(seen.get(line, begin) < begin for line in self._ran(e.region))
+
+    def _ran(self, region: int) -> tuple[int, ...]:
+        """A line, and those that surely ran before it, also in front of barriers."""
+        lines, found, todo = self.m.lines, {region}, [region]
+        while todo and len(found) < 8 * NESTED:
+            line = todo.pop()
+            before = {*lines.behind.get(line, ()), lines.parents.get(line, line), lines.after.get(line, line)}
+            todo += [b for b in {lines.merged.get(b, b) for b in before} if b not in found]
+            found.update(todo)
+        return tuple(found)
+
+    def _arms(self, lines: Sequence[int], depth: int = 0) -> tuple[BothArms, ...]:
+        """Both arms of the conditions of some lines, the latest first."""
+        if depth == NESTED:
+            return ()
+        found: list[BothArms] = []
+        for line in lines:
+            for yes, no, small, first in reversed(self.m.lines.both.get(line, ())):
+                within = (self._arms(arm, depth + 1) for arm in (yes, no))
+                found.append(BothArms(yes, no, small, first, *within))
+        return tuple(found)
 
     def _behind(self, region: int) -> tuple[int, ...]:
         """The lines that surely ran before a region, with a loop that stays a loop between."""
@@ -269,6 +308,10 @@ class AddressFacts:
             named=self._named(e),
             affine=form is not None,
             loose=form is not None and form.dropped != 0,
+            arms=self._arms((e.region, *self._under(e.region))) if s.op == "load" else (),
+            perhaps=e.perhaps,
+            in_front=s.op == "load" and bool(self.m.lines.both) and self._in_front(e),
+            written=show(s.node) if self.m.lines.both and s.node is not None else "",
             words=not (isinstance(t := element_type(s.object.type), Scalar) and t.size > WORD),
         )
 

@@ -90,14 +90,16 @@ def widened(
     if not logged:
         return runs
     facts = AddressFacts(m, log, forms, logged, _joinable(m, log))
-    groups, gone = vectorise(facts.events(logged))
-    if not groups and not gone:
+    perhaps: set[int] = set()
+    groups, gone = vectorise(facts.events(logged), perhaps)
+    if not groups and not gone and not perhaps:
         return runs
     for other in views() if facts.may_change(logged, groups, gone) else ():
         facts.compare(other)
-        groups, gone = vectorise(facts.events(logged))
-        if not groups and not gone:
+        groups, gone = vectorise(facts.events(logged), perhaps)
+        if not groups and not gone and not perhaps:
             return runs
+    unsure = {id(logged[index]) for index in perhaps - gone}
     dropped = {id(logged[index]) for index in gone}
     rests: dict[int, Event] = {}
     late: dict[int, SiteLog] = {}
@@ -128,6 +130,8 @@ def widened(
     for r in runs.values():
         written = r.alone
         r.alone = [rests.get(id(e), e) for e in written if id(e) not in dropped or id(e) in rests]
+        if unsure:
+            r.alone = [replace(e, perhaps=True) if id(e) in unsure else e for e in r.alone]
         if written and not (r.alone or r.wide or r.followed):
             r.spared = written
     for s in stored_for_nothing(m, runs):

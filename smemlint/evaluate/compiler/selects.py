@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, islice
 from typing import TypeAlias
 
 import numpy as np
 
 from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms
 from smemlint.evaluate.analysis.chosen_values import Pair, chosen_values, is_of_one_value
+from smemlint.evaluate.analysis.leading_addresses import reads_alike
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.analysis.purity import computes
 from smemlint.evaluate.compiler.hoist import reads_first
@@ -103,11 +104,13 @@ def note(
                 m.journal.selected.append(Selected(one.order, other.order, offset, perhaps))
         return
     apart = _adds_what_differs(arms, together)
-    for a, b in zip(_head(first, arms[0]), _head(second, arms[1]), strict=False):
+    heads = islice(zip(_head(first, arms[0]), _head(second, arms[1]), strict=False), reads_alike(*arms))
+    for a, b in heads:
         of_both = _one_offset(a, b) if alike_accesses(m, a, b) else None
         if of_both is None or (apart and not is_fixed(of_both)):
             return
-        m.journal.selected.append(Selected(a.order, b.order, of_both))
+        line = m.lines.parents.get(a.region)
+        m.journal.selected.append(Selected(a.order, b.order, of_both, line=line))
 
 
 def note_values(
@@ -301,7 +304,8 @@ def merge(log: Log, journal: Journal) -> Log:
             anew[s.kept] = replace(kept, offset=s.offset, may=may, perhaps=True)
             anew[s.other] = replace(other, offset=s.offset, may=may, perhaps=True)
             continue
-        anew[s.kept] = replace(kept, offset=s.offset, must=kept.must | other.must, may=may)
+        line = kept.region if s.line is None else s.line
+        anew[s.kept] = replace(kept, offset=s.offset, must=kept.must | other.must, may=may, region=line)
         merged.add(s.other)
     return log.without(gone | merged, anew)
 

@@ -8,7 +8,7 @@ The rule and the kernels that it was read from are in docs/dev/joining.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator, Sequence, Set
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 
 import numpy as np
@@ -23,6 +23,19 @@ WIDEST = 16
 _WORD = 4
 _PASSABLE = ("fork", "call", "predicate", "opaque", "exchange")
 _ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"})
+
+
+@record(frozen=True, eq=False, slots=True)
+class BothArms:
+    """The regions with which both arms of a condition begin and end, and the conditions in them. small: they
+    become predicates. leads: the address, as text, with which both begin: it is made in front of them."""
+
+    yes: tuple[int, int]
+    no: tuple[int, int]
+    small: bool
+    leads: frozenset[str] = frozenset()
+    within_yes: tuple[BothArms, ...] = ()
+    within_no: tuple[BothArms, ...] = ()
 
 
 @record(frozen=True, eq=False, slots=True)
@@ -55,6 +68,10 @@ class JoinKind:
     alone: it joins with nothing.
     fragment: of a matrix fragment, whose words the compiler does not see: what a store left there is loaded.
     words: 8 bytes are two words, and not one number of 64 bits.
+    arms: those of the conditions in this line and the lines around, which may have left a value at hand.
+    perhaps: it may run with one of the other arm.
+    in_front: the optimiser has the address at hand in front of them.
+    written: the address as text.
     """
 
     op: str
@@ -77,6 +94,10 @@ class JoinKind:
     alone: bool = False
     fragment: bool = False
     words: bool = True
+    arms: tuple[BothArms, ...] = ()
+    perhaps: bool = False
+    in_front: bool = False
+    written: str = ""
 
 
 @record(frozen=True, eq=False, slots=True)
@@ -233,9 +254,12 @@ class _Log:
 
 
 def _redundant(
-    events: Sequence[JoinEvent], addresses: Sequence[_Address | None], order: Sequence[int]
+    events: Sequence[JoinEvent],
+    addresses: Sequence[_Address | None],
+    order: Sequence[int],
+    perhaps: set[int],
 ) -> frozenset[int]:
-    """Return the indices of events that the compiler removes.
+    """Return the indices of events that the compiler removes; adds to perhaps those that it may remove.
 
     They are loads whose value the thread already holds, from a load or a store of the same address, and
     stores that the thread overwrites before anyone can read them. Only within a region, so that what takes
@@ -250,6 +274,7 @@ def _redundant(
     """Index and position of a store that nobody has read yet."""
     begun: set[Hashable] = set()
     """What was loaded in a straight line before anything stored to it there."""
+    behind = ValuesBehindArms(events, addresses, perhaps)
     loads, stores = _Log(), _Log()
     for position, index in enumerate(order):
         kind, address = events[index].kind, addresses[index]
@@ -260,7 +285,9 @@ def _redundant(
         if kind.op in _ATOMICS:
             loads.add_whole(kind.array, position)
             stores.add_whole(kind.array, position)
+            behind.stored.append((position, index))
         elif kind.op not in ("load", "store"):
+            behind.stored.clear()
             held, parts, pending, begun, loads, stores = {}, {}, {}, set(), _Log(), _Log()
         elif address is not None:
             key = (address, kind.region, kind.fragment)
@@ -270,6 +297,9 @@ def _redundant(
                 met = stores.any_since if kind.loose else stores.meets
                 free = since is not None and not kind.volatile and not met(address, since[0])
                 if since is not None and free and _all_in(events[index], events[since[1]]):
+                    gone.add(index)
+                    continue
+                if kind.arms and behind.has(index, held):
                     gone.add(index)
                     continue
                 loads.note(kind, address, position)
@@ -286,6 +316,7 @@ def _redundant(
                 around = [k for k in around if k in held and not stores.meets(address, held[k][0])]
                 held |= {k: (position, held[k][1]) for k in around if not (kind.loose or kind.volatile)}
                 stores.note(kind, address, position)
+                behind.stored.append((position, index))
                 pending[key] = (index, position)
             held[key] = position, index
             if address.width > _WORD and not kind.volatile:
@@ -344,11 +375,14 @@ def _all_in(a: JoinEvent, b: JoinEvent) -> bool:
     return not (one.active & ~other.active).any()
 
 
-def vectorise(events: Sequence[JoinEvent]) -> tuple[list[JoinGroup], frozenset[int]]:
+def vectorise(
+    events: Sequence[JoinEvent], perhaps: set[int] | None = None
+) -> tuple[list[JoinGroup], frozenset[int]]:
     """Return the groups that run as one instruction, in program order of their leaders, and the indices of
-    events that the compiler removes. Events in neither run alone."""
+    events that the compiler removes. Events in neither run alone. perhaps: is given those that it may remove.
+    """
     addresses, order = _addresses(events), _in_order(events)
-    dropped = _redundant(events, addresses, order)
+    dropped = _redundant(events, addresses, order, set() if perhaps is None else perhaps)
     windows = _Windows(events)
     for index in order:
         if index not in dropped:
@@ -359,6 +393,93 @@ def vectorise(events: Sequence[JoinEvent]) -> tuple[list[JoinGroup], frozenset[i
 
 def _in_order(events: Sequence[JoinEvent]) -> list[int]:
     return sorted(range(len(events)), key=lambda index: events[index].order)
+
+
+class ValuesBehindArms:
+    """Which loads find at hand what both arms of a condition left there, each by an access of its own.
+
+    The optimiser sees it where it has the address in front of the arms; machine code where the arms are
+    predicated loads.
+    """
+
+    def __init__(
+        self, events: Sequence[JoinEvent], addresses: Sequence[_Address | None], perhaps: set[int]
+    ) -> None:
+        self._events = events
+        self._addresses = addresses
+        self._perhaps = perhaps
+        self.stored: list[tuple[int, int]] = []
+        """Position and index of what was stored since the last barrier."""
+
+    def has(self, index: int, held: Mapping[Hashable, tuple[int, int]]) -> bool:
+        """Return whether a load finds its value there. held: as in _redundant()."""
+        event, address = self._events[index], self._addresses[index]
+        if event.kind.volatile or event.kind.loose or address is None:
+            return False
+        for arms in event.kind.arms:
+            left = [*self._left(arms, address, event.kind.fragment, held)]
+            if not left or not self._reach(event, left):
+                continue
+            inside = {region for region, _, _ in left}
+            if self._overwritten(address, left):
+                return False
+            front = event.kind.in_front or event.kind.written in arms.leads
+            loads = not any(self._is_within(i, inside) for _, i in self.stored)
+            merged = all(self._events[i].kind.perhaps for _, _, i in left)
+            if not front and (merged or (loads and arms.small and len(left) > 2)):
+                self._perhaps.add(index)
+            return front or (loads and arms.small and len(left) == 2)
+        return False
+
+    def _left(
+        self, arms: BothArms, address: _Address, fragment: bool, held: Mapping[Hashable, tuple[int, int]]
+    ) -> Iterator[tuple[int, int, int]]:
+        """Region, position and index of what both arms left of an address; else nothing."""
+        found: list[tuple[int, int, int]] = []
+        for regions, inner in ((arms.yes, arms.within_yes), (arms.no, arms.within_no)):
+            known = [(r, *held[address, r, fragment]) for r in regions if (address, r, fragment) in held]
+            if known:
+                found.append(known[-1])
+                continue
+            parts = next((p for a in inner if (p := [*self._left(a, address, fragment, held)])), None)
+            if parts is None:
+                return
+            found += parts
+        yield from found
+
+    def _reach(self, event: JoinEvent, left: Sequence[tuple[int, int, int]]) -> bool:
+        """Whether the threads of an access ran one of those."""
+        one = event.kind.pattern
+        if one is None:
+            return True
+        active = one.active.copy()
+        for _, _, index in left:
+            other = self._events[index].kind.pattern
+            if other is not None:
+                active &= ~other.active
+        return not active.any()
+
+    def _overwritten(self, address: _Address, left: Sequence[tuple[int, int, int]]) -> bool:
+        """Whether something may have been stored there since, in an arm or behind all of them."""
+        first = min(position for _, position, _ in left)
+        for position, index in reversed(self.stored):
+            if position <= first:
+                return False
+            since = next((p for region, p, _ in left if self._is_within(index, {region})), first)
+            if position > since and self._hits(index, address):
+                return True
+        return False
+
+    def _hits(self, index: int, address: _Address) -> bool:
+        """Whether a store may be to an address."""
+        kind, other = self._events[index].kind, self._addresses[index]
+        if kind.array != address.array or other is address:
+            return kind.array == address.array
+        return other is None or kind.loose or (other.shape != address.shape and _may_meet(address, other))
+
+    def _is_within(self, index: int, regions: Set[int]) -> bool:
+        kind = self._events[index].kind
+        return not regions.isdisjoint((kind.region, *kind.under))
 
 
 @record(slots=True)

@@ -180,6 +180,9 @@ class Journal:
     """What was added up, where that is asked for; nothing is then skipped."""
 
 
+Line: TypeAlias = tuple[int, int]
+
+
 @record(eq=False, slots=True)
 class StraightLines:
     """The straight lines of code that accesses stand in once loops are unrolled, each a number (`region`)."""
@@ -191,6 +194,9 @@ class StraightLines:
     """By region: the line that surely ran before it, of which it is a branch."""
     arms: dict[tuple[int, Hashable], int] = field(default_factory=dict)
     """By line and condition: the region of the branches on it."""
+    both: dict[int, list[tuple[Line, Line, bool, frozenset[str]]]] = field(default_factory=dict)
+    """By line: where both arms of its branches begin and end, whether they are small, and the addresses with
+    which both begin."""
     behind: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """By region behind a loop that stays a loop: the lines that surely ran, and left their values at hand."""
     looped: dict[int, int] = field(default_factory=dict)

@@ -141,12 +141,13 @@ class Sunk:
 @record(frozen=True, eq=False, slots=True)
 class Selected:
     """Accesses in both arms of a condition that run as one, at this address. kept, other: their orders.
-    perhaps: or each in its arm."""
+    perhaps: or each in its arm; line: the one in front of the condition where they run there."""
 
     kept: int
     other: int
     offset: Int
     perhaps: bool = False
+    line: int | None = None
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from smemlint.evaluate.analysis.leading_addresses import leads
 from smemlint.evaluate.analysis.moved_pointers import moves
 from smemlint.evaluate.analysis.one_arm import in_another_order, one_arm
 from smemlint.evaluate.compiler import sink
@@ -253,6 +254,7 @@ def branch(
     condition = form_of(c)
     yes_root, no_root = roots or (line, line)
     m.arm(yes_root, (condition, True))
+    taken = m.lines.region
     way = m.context.way
     if m.anyone():
         _arm(m, c, yes, then)
@@ -261,17 +263,23 @@ def branch(
     if before is not None:
         restore(m, before)
     m.must, m.may, m.context.way = no.must, no.may, way
+    taken_line = taken, m.lines.region
     m.arm(no_root, (condition, False))
+    passed = m.lines.region
     turned = len(m.log)
     if m.anyone():
         _arm(m, negated, no, otherwise)
         if otherwise is not None and not early:
             note(m, c, logged, turned, arms, chosen, at)
     ended = len(m.log)
+    passed_line = passed, m.lines.region
     m.straight()
     stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}
     (m.lines.after if "barrier" in stops else m.lines.parents)[m.lines.region] = line
-    if m.code_size.touched + m.code_size.operations - work <= PREDICATED and not stops & {"barrier", "call"}:
+    small = m.code_size.touched + m.code_size.operations - work <= PREDICATED
+    if yes_root == no_root and turned > logged and ended > turned:
+        m.lines.both.setdefault(yes_root, []).append((taken_line, passed_line, small, leads(*arms)))
+    if small and not stops & {"barrier", "call"}:
         m.lines.region = line
         if m.code_size.touched > touched or any(arm is not None and _parts(m, arm) for arm in arms):
             m.stop("fork")
