@@ -16,7 +16,7 @@ from smemlint.evaluate.compiler.chosen_pointers import has_its_own
 from smemlint.evaluate.compiler.log import Entry, Log, distance
 from smemlint.evaluate.compiler.loop_pointers import adrift, starts_off
 from smemlint.evaluate.compiler.passes import compiled
-from smemlint.evaluate.compiler.vectorise import BothArms, JoinEvent, JoinGroup, JoinKind
+from smemlint.evaluate.compiler.vectorise import Around, BothArms, JoinEvent, JoinGroup, JoinKind
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory.segment import declared_alignment, starts_of
 from smemlint.evaluate.types.spelling import dims_of
@@ -302,17 +302,24 @@ class AddressFacts:
                 )
             ),
             start=facts.start,
+            affine=form is not None,
+            loose=form is not None and form.dropped != 0,
+            perhaps=e.perhaps,
+            around=self._around(e),
+            words=not (isinstance(t := element_type(s.object.type), Scalar) and t.size > WORD),
+        )
+
+    def _around(self, e: Event) -> Around:
+        """The lines in front of an access."""
+        s, branches = e.site, bool(self.m.lines.both) and e.site.op == "load"
+        return Around(
             under=self._under(e.region),
             behind=self._behind(e.region),
             looped=self.m.lines.looped.get(e.region),
             named=self._named(e),
-            affine=form is not None,
-            loose=form is not None and form.dropped != 0,
-            arms=self._arms((e.region, *self._under(e.region))) if s.op == "load" else (),
-            perhaps=e.perhaps,
-            in_front=s.op == "load" and bool(self.m.lines.both) and self._in_front(e),
-            written=show(s.node) if self.m.lines.both and s.node is not None else "",
-            words=not (isinstance(t := element_type(s.object.type), Scalar) and t.size > WORD),
+            arms=self._arms((e.region, *self._under(e.region))) if branches else (),
+            in_front=branches and self._in_front(e),
+            written=show(s.node) if branches and s.node is not None else "",
         )
 
     def _named(self, e: Event) -> bool:

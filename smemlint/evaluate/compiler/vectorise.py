@@ -39,6 +39,31 @@ class BothArms:
 
 
 @record(frozen=True, eq=False, slots=True)
+class Around:
+    """The lines in front of the one that an access stands in.
+
+    under: the regions that surely ran before this one, of which it is a branch, nearest first.
+    behind: those with a loop between that stays a loop: nothing joins with what is there, which is at hand.
+    looped: that of what moved out of the loop in front, which may not run.
+    named: and its address is at hand in front of that loop.
+    arms: those of the conditions in this line and the lines around, which may have left a value at hand.
+    in_front: the optimiser has the address at hand in front of them.
+    written: the address as text.
+    """
+
+    under: tuple[int, ...] = ()
+    behind: tuple[int, ...] = ()
+    looped: int | None = None
+    named: bool = False
+    arms: tuple[BothArms, ...] = ()
+    in_front: bool = False
+    written: str = ""
+
+
+NOWHERE = Around()
+
+
+@record(frozen=True, eq=False, slots=True)
 class JoinKind:
     """What accesses of one site, or barriers, have in common that differ by one number in their address.
 
@@ -56,22 +81,16 @@ class JoinKind:
     base: names the uniform unknown that addresses leave out; only equal bases have a constant distance.
     start: where a static array starts in the block's static shared memory (`segment.layout`), None: somewhere
     of its own, at a multiple of 16.
-    under: the regions that surely ran before this one, of which it is a branch, nearest first.
-    behind: those with a loop between that stays a loop: nothing joins with what is there, which is at hand.
-    looped: that of what moved out of the loop in front, which may not run.
-    named: and its address is at hand in front of that loop.
     affine: the base alone tells which addresses have a constant distance, whatever the lanes of the mask.
     loose: its distance from others is known only if the compiler sees what a shift drops, or how well a value
     is aligned that the launch decides. It may join; that it is another byte, or the same, proves nothing.
     computed: a stored number of type half or bfloat16 that is no copy; four of these join, and not eight. Or
     a loaded integer of 16 bits that is widened, which the late part does not join.
     alone: it joins with nothing.
+    perhaps: it may run with one of the other arm.
+    around: the lines in front of this one.
     fragment: of a matrix fragment, whose words the compiler does not see: what a store left there is loaded.
     words: 8 bytes are two words, and not one number of 64 bits.
-    arms: those of the conditions in this line and the lines around, which may have left a value at hand.
-    perhaps: it may run with one of the other arm.
-    in_front: the optimiser has the address at hand in front of them.
-    written: the address as text.
     """
 
     op: str
@@ -84,20 +103,14 @@ class JoinKind:
     declared: int = 0
     base: Hashable = None
     start: int | None = None
-    under: tuple[int, ...] = ()
-    behind: tuple[int, ...] = ()
-    looped: int | None = None
-    named: bool = False
     affine: bool = False
     loose: bool = False
     computed: bool = False
     alone: bool = False
     fragment: bool = False
     words: bool = True
-    arms: tuple[BothArms, ...] = ()
     perhaps: bool = False
-    in_front: bool = False
-    written: str = ""
+    around: Around = field(default_factory=lambda: NOWHERE)
 
 
 @record(frozen=True, eq=False, slots=True)
@@ -299,7 +312,7 @@ def _redundant(
                 if since is not None and free and _all_in(events[index], events[since[1]]):
                     gone.add(index)
                     continue
-                if kind.arms and behind.has(index, held):
+                if kind.around.arms and behind.has(index, held):
                     gone.add(index)
                     continue
                 loads.note(kind, address, position)
@@ -312,7 +325,9 @@ def _redundant(
                 if before is not None and free and _all_in(events[before[0]], events[index]):
                     gone.add(before[0])
                 # Behind a branch it is at hand, stored or not, where it was at hand before.
-                around = [(address, region, kind.fragment) for region in (*kind.under, *kind.behind)]
+                around = [
+                    (address, region, kind.fragment) for region in (*kind.around.under, *kind.around.behind)
+                ]
                 around = [k for k in around if k in held and not stores.meets(address, held[k][0])]
                 held |= {k: (position, held[k][1]) for k in around if not (kind.loose or kind.volatile)}
                 stores.note(kind, address, position)
@@ -338,7 +353,7 @@ def _known(
 ) -> Iterator[tuple[int, int]]:
     """The accesses that surely left what lies at an address in a register."""
     part = address.array, address.shape, address.lead, address.width
-    for region in (kind.region, *kind.under, *kind.behind):
+    for region in (kind.region, *kind.around.under, *kind.around.behind):
         for found, key in ((held, (address, region, kind.fragment)), (parts, (*part, region, kind.fragment))):
             if key in found:
                 yield found[key]
@@ -354,11 +369,11 @@ def _loaded(
     """What moved out of a loop in front, which may not run, and makes this load behind the loop one with a
     load in front of it. Where the loop also stores to the element, that takes more: the load moved out too
     (begun), and its address is at hand in front of the loop."""
-    key = address, kind.looped, kind.fragment
+    key = address, kind.around.looped, kind.fragment
     found = held.get(key)
     if found is None or events[found[1]].kind.op == "load":
         return found
-    return found if kind.named and key in begun else None
+    return found if kind.around.named and key in begun else None
 
 
 def _parts(width: int) -> Iterator[tuple[int, int]]:
@@ -416,14 +431,14 @@ class ValuesBehindArms:
         event, address = self._events[index], self._addresses[index]
         if event.kind.volatile or event.kind.loose or address is None:
             return False
-        for arms in event.kind.arms:
+        for arms in event.kind.around.arms:
             left = [*self._left(arms, address, event.kind.fragment, held)]
             if not left or not self._reach(event, left):
                 continue
             inside = {region for region, _, _ in left}
             if self._overwritten(address, left):
                 return False
-            front = event.kind.in_front or event.kind.written in arms.leads
+            front = event.kind.around.in_front or event.kind.around.written in arms.leads
             loads = not any(self._is_within(i, inside) for _, i in self.stored)
             merged = all(self._events[i].kind.perhaps for _, _, i in left)
             if not front and (merged or (loads and arms.small and len(left) > 2)):
@@ -479,7 +494,7 @@ class ValuesBehindArms:
 
     def _is_within(self, index: int, regions: Set[int]) -> bool:
         kind = self._events[index].kind
-        return not regions.isdisjoint((kind.region, *kind.under))
+        return not regions.isdisjoint((kind.region, *kind.around.under))
 
 
 @record(slots=True)
@@ -593,7 +608,7 @@ class _Windows:
 
     def _before(self, kind: JoinKind, address: _Address, span: int, epoch: int) -> _Window | None:
         """The window of a load that surely ran before, and can load what a branch needs with it."""
-        for region in kind.under:
+        for region in kind.around.under:
             key = self._key(kind, address, span, region)
             window = self.open.get((key, self.barriers, epoch))
             if window is not None:
@@ -703,7 +718,7 @@ def _led(events: Sequence[JoinEvent], members: Sequence[int], second: bool) -> b
     does not reach down for what a branch needs."""
     region = events[members[0]].kind.region
     others = [events[index].kind for index in members if events[index].kind.region != region]
-    return not others or (not second and all(region in kind.under for kind in others))
+    return not others or (not second and all(region in kind.around.under for kind in others))
 
 
 def _pieces(slots: frozenset[int], low: int, count: int, *, holes: bool) -> list[tuple[int, int]]:
