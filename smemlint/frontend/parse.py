@@ -286,15 +286,19 @@ class _Attempt:
 
 
 _QUALIFIERS = ("__host__", "__device__", "__global__", "__shared__", "__constant__")
+_INK = pattern(rb"[^\n]")
+_RESTRICTED = pattern(rb"(?<=>)\s*\b__restrict(?:__)?\b")
 _QUALIFIER_DEFINED = pattern(rb"#[ \t]*(?:define|undef)[ \t]+__(?:host|device|global|shared|constant)__")
 
 
 def _as_clang_reads(data: bytes, switched: list[str]) -> bytes:
     """A text without its own definitions of macros that a configuration switches, and of CUDA's qualifiers:
     headers make these nothing where no option tells them that nvcc reads the file. Braces around the shape of
-    a launch are parentheses, and operands of assembly stand apart."""
+    a launch are parentheses, and operands of assembly stand apart. No class is `__restrict__` (older
+    compilers take `Accessor<T> __restrict__ in`): clang would drop every launch of that kernel."""
     names = [*switched, *_QUALIFIERS] if _QUALIFIER_DEFINED.search(data) else switched
-    return with_commas(in_parentheses(drop_defines(data, names)))
+    data = _RESTRICTED.sub(lambda found: _INK.sub(b" ", found.group()), drop_defines(data, names))
+    return with_commas(in_parentheses(data))
 
 
 def _parsed(attempt: _Attempt, healing: Healing) -> TranslationUnit:

@@ -34,6 +34,11 @@ def ways(text: str) -> dict[str, float | None]:
     return {a.expression: a.ways for k in report.kernels for a in k.accesses}
 
 
+def launches(text: str) -> list[tuple[int, dict[str, str]]]:
+    kernels = analyse_file(Job("k.cu", text=text)).kernels
+    return [(k.launch.block[0], dict(k.template_arguments)) for k in kernels]
+
+
 def test_a_header_that_makes_qualifiers_nothing_is_not_followed() -> None:
     assert ways(QUALIFIERS + KERNEL) == ways(KERNEL)
     assert ways(KERNEL)["index[threadIdx.x * 2]"] == 2
@@ -78,3 +83,20 @@ def test_a_function_is_one_of_the_device_where_its_declaration_alone_says_so(fir
 
 def test_a_function_of_other_parameters_is_not_that_of_the_declaration() -> None:
     assert ways(DECLARED.format(first="", takes="const long *from, int *to")) == {}
+
+
+RESTRICTED = """
+template <class T> struct Accessor { T *p; __device__ T operator[](int i) const { return p[i]; } };
+template <class T, int N> __global__ void k(const Accessor<T> __restrict__ a, float *__restrict__ out) {
+    __shared__ T s[N];
+    s[threadIdx.x * 2 % N] = a[threadIdx.x];
+    out[threadIdx.x] = s[threadIdx.x];
+}
+void go(Accessor<float> a, float *out) { k<float, 256><<<1, 128>>>(a, out); }
+"""
+
+
+def test_a_launch_of_a_kernel_with_a_restricted_class_is_found() -> None:
+    """Its instance was tried in every usual shape, with no size for the array."""
+    assert launches(RESTRICTED) == [(128, {"T": "float", "N": "256"})]
+    assert ways(RESTRICTED)["s[threadIdx.x * 2 % N]"] == 2
