@@ -40,6 +40,7 @@ from smemlint.evaluate.machine.machine import Barrier, Machine
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.conditionals import asked, chooses_arrays, continued, may_set
 from smemlint.evaluate.run.exceptions import note_check
+from smemlint.evaluate.run.selected import is_selected
 from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.lanes import equal_masks, some
@@ -281,7 +282,10 @@ def branch(
         m.lines.both.setdefault(yes_root, []).append((taken_line, passed_line, small, leads(*arms)))
     if small and not stops & {"barrier", "call"}:
         m.lines.region = line
-        if m.code_size.touched > touched or any(arm is not None and _parts(m, arm) for arm in arms):
+        reaches = m.code_size.touched > touched and not (
+            at is not None and is_selected(m, at.condition, arms)
+        )
+        if reaches or any(arm is not None and _parts(m, arm) for arm in arms):
             m.stop("fork")
     no_must, no_may = m.must, m.may
     m.may = yes_may | no_may

@@ -20,6 +20,7 @@ from smemlint.evaluate.language.names import shared_named
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.local_memory import here, merge
+from smemlint.evaluate.run.selected import is_selected
 from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import LARGE
@@ -168,7 +169,11 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         if guessed or form_of(c).terms:
             m.arm(roots[not c.const], ("?", m.lines.made))
         chosen = evaluate(m, e.then if c.const else e.otherwise)
-        if guessed and m.code_size.touched > touched:
+        if (
+            guessed
+            and m.code_size.touched > touched
+            and not is_selected(m, e.condition, (e.then, e.otherwise))
+        ):
             m.stop("fork")
         if early:
             spare(m, first)
@@ -209,7 +214,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     m.lines.region = line
     if after is not None:
         merge_into(m, ar.one_unknown(c, m.unknowns), after)
-    if m.code_size.touched > touched:
+    if m.code_size.touched > touched and not is_selected(m, e.condition, (e.then, e.otherwise)):
         m.stop("fork")
     if a is None or b is None:
         chosen = a if a is not None else b if b is not None else Other()

@@ -158,7 +158,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         if align is None and storage in SHARED:
             align = self._written_alignment(node)
         const = is_constant(type_)
-        volatile = storage in SHARED and bool(cursors.is_volatile(innermost(type_)))
+        volatile = storage in (*SHARED, "global") and bool(cursors.is_volatile(innermost(type_)))
         return Var(identifier, name, lowered, storage, self.name_place(node), init, align, const, volatile)
 
     def _variable_type(self, type_: cursors.CType, extents: list[Node]) -> Type:
