@@ -33,7 +33,7 @@ from smemlint.evaluate.machine.machine import (
     World,
 )
 from smemlint.evaluate.machine.state import Several
-from smemlint.evaluate.memory.kept_pointers import keep, kept_at
+from smemlint.evaluate.memory.kept_pointers import is_reloaded, keep, kept_at
 from smemlint.evaluate.memory.local_memory import known_offset, merge, read_cells, scatter, write_cell
 from smemlint.evaluate.memory.parts import moves, read_part, truncated, write_part
 from smemlint.evaluate.memory.segment import declared_alignment
@@ -47,8 +47,9 @@ from smemlint.evaluate.memory.several import (
 )
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.vectors import is_vector
+from smemlint.evaluate.values.affine import atom
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, plus
+from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, formed, plus
 from smemlint.evaluate.values.objects import Object, led_to
 from smemlint.ir import (
     ArrayOf,
@@ -132,7 +133,11 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     if isinstance(t, PointerTo) and p.object in m.memory.kept:
         kept = [Pointer(v.object, v.offset, t.to) for v in kept_at(m, p)]
         if kept:
-            return loaded_from_a_table(m, one_of(m, kept, p.object.name, varying=not p.offset.uniform))
+            alike = p.offset.uniform and p.object.storage == "shared" and not p.object.options
+            which = one_of(m, kept, p.object.name, varying=not p.offset.uniform, at=p if alike else None)
+            return loaded_from_a_table(
+                m, _aligned_as_told(m, which, p) if len(kept) > 1 or is_reloaded(m, p) else which
+            )
     if isinstance(t, RecordRef) and not m.host and p.object.storage != "shared":
         return RecordValue(t, _members_loaded(m, p, t, place))
     uniform = p.offset.uniform and not m.host and all(o.when.uniform for o in p.object.options)
@@ -155,6 +160,17 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     if m.host and key is not None and isinstance(v, Pointer):
         m.unknowns.memo["null", v.object] = m.unknowns.may_be_null(v.object.name, *key)
     return v
+
+
+def _aligned_as_told(m: Machine, v: Value, at: Pointer) -> Value:
+    """A pointer of which the compiler knows its type, and that it is the same as long as nothing is written
+    outside of shared memory."""
+    if not isinstance(v, Pointer) or m.host:
+        return v
+    aligned = m.types.align_of(v.pointee) or 1
+    origin = (at.object.id, at.offset.key(), m.memory.written)
+    offset = formed(v.offset, atom("pointer", *origin, divides=aligned))
+    return Pointer(v.object, offset, v.pointee, v.integer)
 
 
 _READS = frozenset({"load", "ldmatrix", CAS_LOOP_LOAD})
@@ -215,6 +231,7 @@ def store(
     t, o = p.pointee, p.object
     if o.storage != "local":
         m.code_size.touched += 1
+        m.memory.written += o.storage != "shared"
     if o.storage == "shared":
         if isinstance(t, Part):
             _access_part(m, p, t, place, node, store=True)

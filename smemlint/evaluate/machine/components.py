@@ -138,6 +138,11 @@ class Memory:
     """What stands for several objects, by which and when."""
     kept: dict[Object, list[tuple[Int, Pointer]]] = field(default_factory=dict)
     """By an object outside of local memory: where pointers into shared memory were written to it."""
+    pointed: dict[Object, int] = field(default_factory=dict)
+    """How many barriers stood before the last of them."""
+    barriers: int = 0
+    written: int = 0
+    """Stores to memory that is neither shared nor local."""
     loaded: dict[object, Any] = field(default_factory=dict)
     """By value: the latest loads from shared memory (`stored_back.Loaded`)."""
     begun: Snapshot = field(default_factory=Snapshot)

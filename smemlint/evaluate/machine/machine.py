@@ -393,6 +393,7 @@ class Machine:
 
     def barrier(self) -> None:
         """A synchronisation or fence."""
+        self.memory.barriers += 1
         if not self.silent:
             self.log.append(Barrier(self.lines.region, self.journal.order))
             self.journal.order += 1

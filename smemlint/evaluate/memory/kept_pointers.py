@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import Int, Pointer, gcd_of, same
+from smemlint.evaluate.values.number import Int, Pointer, form_of, gcd_of, same
 
 SIZE = 8
 """Bytes of a pointer."""
@@ -21,6 +21,7 @@ SIZE = 8
 def keep(m: Machine, at: Pointer, v: Pointer) -> None:
     """Note where a pointer is written to."""
     kept = m.memory.kept.setdefault(at.object, [])
+    m.memory.pointed[at.object] = m.memory.barriers
     if not any(same(v, other) and same(at.offset, offset) for offset, other in kept):
         kept.append((at.offset, v))
 
@@ -32,6 +33,15 @@ def kept_at(m: Machine, p: Pointer) -> Sequence[Pointer]:
         if not any(same(v, other) for other in found) and not _apart(offset, p.offset):
             found.append(v)
     return found
+
+
+def is_reloaded(m: Machine, p: Pointer) -> bool:
+    """Whether the compiler knows no more of a pointer that is read than its type: several were written there,
+    and it does not see which, or others may have written since."""
+    if len(m.memory.kept[p.object]) < 2:
+        return False
+    seen = not form_of(p.offset).terms and not m.context.loops
+    return not seen or m.memory.pointed[p.object] < m.memory.barriers
 
 
 def _apart(a: Int, b: Int) -> bool:

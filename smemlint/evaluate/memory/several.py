@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.machine.machine import Machine, Mask, World
+from smemlint.evaluate.memory.kept_pointers import SIZE
 from smemlint.evaluate.memory.segment import declared_alignment, starts_so_far
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.arithmetic import one_unknown
@@ -152,12 +153,21 @@ def loaded_from_a_table(m: Machine, p: Value) -> Value:
     return _made(m, options_of(p), p, generic=True)
 
 
-def one_of(m: Machine, pointers: Sequence[Pointer], name: str, *, varying: bool = False) -> Value:
-    """One of several pointers, which one is not known; varying: lanes may differ in that."""
+def one_of(
+    m: Machine, pointers: Sequence[Pointer], name: str, *, varying: bool = False, at: Pointer | None = None
+) -> Value:
+    """One of several pointers, which one is not known; varying: lanes may differ in that; at: where all
+    threads read it, which gives the same one until something is written there."""
     result: Value = pointers[0]
-    for p in pointers[1:]:
+    for n, p in enumerate(pointers[1:]):
         if isinstance(result, Pointer):
-            unknown = m.unknowns.fresh(f"which {name}", low=0, high=1, varying=varying)
+            key = None if at is None else ("which", n, at.object, at.offset.key())
+            unknown = None if key is None else m.unknowns.memo.get(key)
+            if unknown is None:
+                unknown = m.unknowns.fresh(f"which {name}", low=0, high=1, varying=varying)
+                if at is not None and key is not None:
+                    m.unknowns.memo[key] = unknown
+                    m.unknowns.loaded.setdefault(at.object, []).append((key, at.offset, SIZE))
             which = Int(0, BOOL, {(unknown,): 1})
             result = one_or_other(m, which, p, result)
     return result
