@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smemlint.evaluate import Grade, KernelTrace, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.score import score
 from smemlint.source import source_from_bytes
 
 
@@ -61,3 +64,29 @@ def test_lanes_that_others_left_under_a_condition_go_on_without_them() -> None:
     traces = evaluated(f"for (int i = 0; i < 4; i++) {{ {body}\ns[t & 255] = i; }}").traces
     store = [t for t in traces if t.site.op == "store"][-1]
     assert store.maybe is not None and store.maybe.all()
+
+
+RING = "for (int k = 0; k < n; k++) { s[k % 3 * 64 + 2 * (t & 31)] = k; __syncwarp(); }"
+
+
+def stored(body: str) -> list[tuple[Grade, float | None]]:
+    """Grade and ways of its stores on the third line."""
+    scored = [score(t) for t in evaluated(body).traces if t.site.op == "store" and t.site.place.line == 3]
+    return [(c.grade, c.ways) for c in scored]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"if (t < 32) {RING}",  # the other warp has no k
+        f"if (t >= 32) {RING}",
+        RING.replace("int k = 0", "int k = t / 32"),  # each warp has its own
+    ],
+)
+def test_a_remainder_that_a_warp_agrees_on_moves_all_of_its_lanes(body: str) -> None:
+    assert stored(body) == [(Grade.EXACT, 2)]
+
+
+def test_a_remainder_that_differs_within_a_warp_is_a_range() -> None:
+    ((grade, _),) = stored(RING.replace("int k = 0", "int k = t / 16"))
+    assert grade is Grade.BOUND

@@ -49,7 +49,17 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.affine import atom
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, add, formed, plus
+from smemlint.evaluate.values.number import (
+    Int,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    add,
+    formed,
+    one_for_each_warp,
+    plus,
+)
 from smemlint.evaluate.values.objects import Object, led_to
 from smemlint.ir import (
     ArrayOf,
@@ -151,7 +161,7 @@ def _loaded(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     if not uniform:
         reason = Unresolved("data-dependent", f"depends on values loaded from `{p.object.name}`", place)
     rank = 3 if uniform and p.object.storage != "shared" else 0  # what a block writes itself is no size
-    shared = number is not None and not uniform and not p.object.options and _one_for_each_warp(p.offset)
+    shared = number is not None and not uniform and not p.object.options and one_for_each_warp(p.offset)
     v = m.unknown(t, f"{p.object.name}[...]", uniform=uniform, reason=reason, rank=rank, shared=shared)
     if key is not None and isinstance(v, Int) and len(v.terms) == 1:
         m.unknowns.memo[key] = next(iter(v.terms))[0]
@@ -207,14 +217,6 @@ def _members_loaded(m: Machine, p: Pointer, t: RecordRef, place: Place | None) -
     if not whole or all(of.kind == "float" for _, of in scalars):
         return {}
     return {at: _loaded(m, Pointer(p.object, plus(p.offset, at), of), of, place) for at, of in scalars}
-
-
-def _one_for_each_warp(v: Int) -> bool:
-    """Whether the lanes of each warp have one value: `rows[threadIdx.x / 32]`."""
-    if any(s.varying and not s.shared for mono in v.terms for s in mono):
-        return False
-    parts = [c.reshape(-1, 32) for c in (v.const, *v.terms.values()) if not isinstance(c, int)]
-    return all(bool((c == c[:, :1]).all()) for c in parts)
 
 
 def store(

@@ -169,11 +169,10 @@ def _here(m: Machine, v: Int) -> Int:
 
 
 def _restricted(m: Machine, v: Int) -> Int:
-    one = collapse(v.const, m.may)
-    const = one if isinstance(one, int) else v.const
+    const = collapse(v.const, m.may)
     if const is v.const and not v.terms and v.given is None:
         return v
-    terms = {k: c for k, c in v.terms.items() if isinstance(c, int) or some(c[m.may])}
+    terms = {k: here for k, c in v.terms.items() if not isinstance(here := collapse(c, m.may), int) or here}
     return Int(const, v.type, terms, _form_here(m, v))
 
 

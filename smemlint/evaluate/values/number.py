@@ -292,6 +292,14 @@ def is_uniform(v: Value) -> bool:
     return isinstance(v, Pointer) and v.offset.uniform
 
 
+def one_for_each_warp(v: Int) -> bool:
+    """Whether the lanes of each warp have one value: `rows[threadIdx.x / 32]`."""
+    if any(s.varying and not s.shared for mono in v.terms for s in mono):
+        return False
+    parts = [c for c in (v.const, *v.terms.values()) if not isinstance(c, int)]
+    return all(c.size % 32 == 0 and lanes_equal(c, np.repeat(c[::32], 32)) for c in parts)
+
+
 def plus(a: Int, n: int) -> Int:
     """a + n, in a's type."""
     if n == 0:

@@ -14,6 +14,7 @@ from smemlint.evaluate.values.number import (
     Symbol,
     bounds,
     collapse,
+    one_for_each_warp,
 )
 from smemlint.ir import Scalar
 from smemlint.ir.types import BOOL, LONG
@@ -152,8 +153,10 @@ class Unknowns:
         """The result of an operator that the polynomial cannot express."""
         uniform = a.uniform and b.uniform
         reason = next((s.reason for v in (a, b) for m in v.terms for s in m if s.varying and s.reason), None)
+        shared = not uniform and one_for_each_warp(a) and one_for_each_warp(b)
         if not uniform and reason is None:
-            reason = Unresolved(NONLINEAR, f"`{op}` of a sum of a run-time value and the lane's number")
+            whose = "warp" if shared else "lane"
+            reason = Unresolved(NONLINEAR, f"`{op}` of a sum of a run-time value and the {whose}'s number")
         ka, kb = a.key(), b.key()
         key = (op, ka, kb) if uniform and ka is not None and kb is not None else None
         if key is not None and key in self.memo:
@@ -175,7 +178,7 @@ class Unknowns:
             multiple=multiple,
             rank=rank if op in ("/", ">>", "*", "<<") else 0,
             reason=None if uniform else reason,
-            shared=not uniform and a.shared and b.shared,
+            shared=shared,
             cut=_cut(op, a, b),
         )
         if key is not None:
