@@ -370,10 +370,12 @@ def _method_of(m: Machine, base: Value, callee: Member) -> Value:
                 at = _function_at(p) if isinstance(p, Pointer) else None
                 if at is not None:
                     return at
+                called = methods_of(m, p.pointee, "operator()") if isinstance(p, Pointer) else ()
+                if called and isinstance(p, Pointer) and p.object.storage != "local":
+                    return Method("operator()", p, called)  # nothing of the object is read
                 value = load(m, p, callee.place) if isinstance(p, Pointer) else p
                 if isinstance(value, Closure | FunctionValue):
                     return value
-                called = methods_of(m, p.pointee, "operator()") if isinstance(p, Pointer) else ()
                 if called and isinstance(p, Pointer):
                     return Method("operator()", p, called)
         return Method(callee.name, base)

@@ -116,7 +116,10 @@ def build_record(
         if made is not None:
             return made
     elif found is not None:
-        named = {n for n, f in enumerate(found[0].fields) if is_reference(f.type)}
+        layout = m.types.layout(t)
+        of = layout.fields if layout is not None else {}
+        types = [of[f.name][1] if f.name in of else f.type for f in found[0].fields]
+        named = {n for n, ft in enumerate(types) if is_reference(ft)}
     values = [_member(m, e, n in named) for n, e in enumerate(expanded(m, elements))]
     return construct_from(m, t, values, place)
 

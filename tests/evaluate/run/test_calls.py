@@ -98,3 +98,29 @@ def test_a_reference_that_nobody_reads_through_loads_nothing() -> None:
         (2, "load", 2),
         (2, "store", 2),
     ]
+
+
+HOLDERS = """
+template <int P> struct Pitch { float v[32 * P]; __device__ float &operator()(int i) { return v[i * P]; } };
+template <class X> struct Refers { X &x; __device__ float get(int i) { return x(i); } };
+template <class X> struct Holds { X x; __device__ float get(int i) { return this->x(i); } };
+__global__ void k(const float *in, float *out) {
+  __shared__ Pitch<4> p; __shared__ Holds<Pitch<8>> held;
+  int t = threadIdx.x;
+  BODY
+}"""
+
+
+@pytest.mark.parametrize(
+    ("body", "ways"),
+    [
+        ("Refers<Pitch<4>> r{p}; out[t] = r.get(t);", 4),
+        ("Holds<Pitch<4> &> r{p}; out[t] = r.get(t);", 4),  # the member is a reference by its argument
+        ("out[t] = held.get(t);", 8),
+    ],
+)
+def test_a_member_that_is_called_in_a_template_is_not_read_itself(body: str, ways: int) -> None:
+    (module,) = load(source_from_bytes("k.cu", HOLDERS.replace("BODY", body).encode()))
+    (kernel,) = module.kernels()
+    scored = score_all(evaluate(module, kernel, Launch((32, 1, 1))))
+    assert [(c.site.op, c.executions, c.ways) for c in scored] == [("load", 1, ways)]
