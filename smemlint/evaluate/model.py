@@ -138,6 +138,16 @@ class Repeats:
 
 
 @record(frozen=True, slots=True)
+class Groups:
+    """Which requests run together. numbers: by request; those of one number run together, or none of them
+    does, and those of 0 surely run. alternatives: of lots of numbers that do not all run together, which do
+    on each way, shape (ways, numbers)."""
+
+    numbers: NDArray[np.int64]
+    alternatives: tuple[NDArray[np.bool_], ...] = ()
+
+
+@record(frozen=True, slots=True)
 class Visited:
     """Whose requests they are. ranges: (first request, count) of each visit of the site, in program order;
     warps: the number of each request's warp in the block, where it is known."""
@@ -206,9 +216,8 @@ class Trace:
     choice: Ways = Ways()
     assumptions: tuple[Assumption, ...] = ()
     """What was assumed before the site ran last."""
-    groups: NDArray[np.int64] | None = None
-    """Shape (requests,): requests of one number run together, or none of them does; those of 0 surely run.
-    None: all of them are of one number."""
+    groups: Groups | None = None
+    """None: all of them run together, or none does."""
     dropped: bool = False
     """The compiler may drop it, and its cost with it."""
     shifts: Shifts = Shifts()

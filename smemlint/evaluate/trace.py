@@ -278,7 +278,7 @@ class _Builder:
             footprint=self.m.types.size_of(self.log.object.type),
             choice=Ways(len(self.ways), _conditions(self.m, self.ways)),
             assumptions=_assumptions(self.m, self.log, launch),
-            groups=visits.groups(),
+            groups=visits.groups(self.m.journal.choices),
             shifts=Shifts(tuple(terms.left_out), tuple(sorted(terms.steps)), self.around),
         )
 
@@ -298,7 +298,7 @@ class _Builder:
         if len(self.ways) > 1 or self.terms.loose:
             text = f"the address is one of {len(self.ways)}, as a run-time choice decides"
             return Unresolved("run-time-choice", text, self.log.place)
-        if self.visits.groups() is not None:
+        if self.visits.groups({}) is not None:
             text = "which of its requests run depends on run-time values"
             return Unresolved("run-time-choice", text, self.log.place)
         return None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.alternatives import alternatives
 from smemlint.evaluate.compiler.address_patterns import Pattern
 from smemlint.evaluate.machine.machine import Event
-from smemlint.evaluate.model import Repeats
+from smemlint.evaluate.model import Groups, Repeats
 from smemlint.records import record
 
 _AT_ONCE = 256
@@ -123,14 +124,14 @@ class Visits:
         """Number of each request's warp."""
         return np.concatenate(self._warps) if self._warps else None
 
-    def groups(self) -> NDArray[np.int64] | None:
-        """By request, a number for the undecided conditions on the way to it, 0: none; None: they are all
-        the same."""
+    def groups(self, choices: Mapping[int, int]) -> Groups | None:
+        """The requests by the undecided conditions on the way to them; None: these are all the same. choices:
+        by unknown, of which at most one is 1."""
         numbers: dict[Hashable, int] = {(): 0}
         found = [numbers.setdefault(key, len(numbers)) for key in self._under]
         if len(set(found)) < 2:
             return None
-        return np.array(found, dtype=np.int64)
+        return Groups(np.array(found, dtype=np.int64), alternatives([*numbers], choices))
 
     def _each(self) -> list[int]:
         return [n for _, n in self.ranges]

@@ -8,13 +8,15 @@ from numpy.typing import NDArray
 from smemlint.evaluate.model import Trace
 from smemlint.score.load import Load, nominal
 from smemlint.score.requests import Costs
+from smemlint.score.totals import running
 
 
 def loads_of(trace: Trace, cost: Costs) -> tuple[Load, ...]:
     """The upper end of a site's cost: number d is what stands in d loops of unknown length, for one iteration
     of each. Of several ways that a choice may go, the dearest."""
     repeats = trace.repeats
-    runs = trace.weights if repeats is None else trace.weights * repeats.times
+    weights = running(trace, cost)
+    runs = weights if repeats is None else weights * repeats.times
     open_ = np.zeros(len(runs), dtype=np.int64) if repeats is None else repeats.depth
     active = (trace.offsets >= 0).any(axis=1) * runs
     columns = (cost.high * runs, cost.ideal * runs, active, open_)

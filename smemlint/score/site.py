@@ -19,7 +19,7 @@ from smemlint.score.grade import grade_of
 from smemlint.score.loads import loads_of
 from smemlint.score.model import Conflict, Request, Stride
 from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs, faults, or_apart
-from smemlint.score.totals import endless, optional, sums, worst_way
+from smemlint.score.totals import endless, optional, running, sums, worst_way
 
 Ints = NDArray[np.int64]
 
@@ -151,7 +151,7 @@ def _unresolved(trace: Trace, reason: Unresolved) -> Conflict:
     return Conflict(
         site=trace.site,
         trace=trace,
-        executions=_executions(trace),
+        executions=_executions(trace, trace.weights),
         wavefronts=None,
         wavefronts_low=None,
         ideal=None,
@@ -161,10 +161,10 @@ def _unresolved(trace: Trace, reason: Unresolved) -> Conflict:
     )
 
 
-def _executions(trace: Trace) -> int:
+def _executions(trace: Trace, weights: Ints) -> int:
     if not len(trace.offsets):
         return 0
-    return int(trace.weights[(trace.offsets >= 0).any(axis=1)].sum()) // trace.ways
+    return int(weights[(trace.offsets >= 0).any(axis=1)].sum()) // trace.ways
 
 
 def free_in_part(c: Conflict) -> bool:
@@ -214,7 +214,7 @@ def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
     return Conflict(
         site=trace.site,
         trace=trace,
-        executions=_executions(trace),
+        executions=_executions(trace, running(trace, cost)),
         wavefronts=most,
         wavefronts_low=least,
         ideal=ideal,

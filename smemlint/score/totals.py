@@ -28,12 +28,25 @@ def sums(trace: Trace, cost: Costs) -> tuple[int, int, int]:
         most, least, whole = (int((x * trace.weights).sum()) for x in (cost.high, cost.low, cost.ideal))
         return (most, least, whole) if whole else (0, 0, 0)
     ends = _by_way(trace, cost)
-    whole = max(ideal for *_, ideal in ends)
+    whole = int((cost.ideal * running(trace, cost)).reshape(trace.ways, -1).sum(axis=1).max())
     runs = [(most, least) for most, least, ideal in ends if ideal]
     if not runs:
         return 0, 0, 0
     high, low = max(m for m, _ in runs) * whole, min(least for _, least in runs) * whole
     return -(-high.numerator // high.denominator), low.numerator // low.denominator, whole
+
+
+def running(trace: Trace, cost: Costs) -> Ints:
+    """How often each request runs at once with others: of requests that never run together (cases of one
+    `switch`) those that cost most."""
+    if trace.groups is None or not trace.groups.alternatives:
+        return trace.weights
+    groups, costs = _groups(trace), cost.high * trace.weights
+    runs = np.ones(int(groups.max()) + 1, dtype=bool)
+    for ways in trace.groups.alternatives:
+        of = np.bincount(groups, costs, len(runs))[: ways.shape[1]]
+        runs[np.flatnonzero(ways.any(axis=0))] &= ways[(ways @ of).argmax()][ways.any(axis=0)]
+    return np.asarray(np.where(runs[groups], trace.weights, 0))
 
 
 def worst_way(trace: Trace, cost: Costs) -> tuple[float, str] | None:
@@ -79,7 +92,7 @@ def endless(trace: Trace) -> bool:
 def _groups(trace: Trace) -> Ints:
     """By request, the number of those that run with it, 0: it surely runs. A request that no lane surely
     takes part in runs by itself, or does not."""
-    groups = np.zeros(len(trace.weights), dtype=np.int64) if trace.groups is None else trace.groups
+    groups = np.zeros(len(trace.weights), dtype=np.int64) if trace.groups is None else trace.groups.numbers
     if trace.maybe is None:
         return groups
     sure = ((trace.offsets >= 0) & ~trace.maybe).any(axis=1)

@@ -183,6 +183,8 @@ class Journal:
     """By id() of an array and terms of an address: the pointers that a condition moved."""
     sums: Sums | None = None
     """What was added up, where that is asked for; nothing is then skipped."""
+    choices: dict[int, int] = field(default_factory=dict)
+    """By unknown that accesses run under: the choice that it is of."""
 
 
 Line: TypeAlias = tuple[int, int]

@@ -1,0 +1,104 @@
+"""Requests of one access that never run together: the cases of a `switch` that call one lambda."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import product
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOST_WAYS = 1024
+MOST_ASKED = 1 << 16
+"""Ways that are told apart, and times groups; where there are more, all requests are taken to run."""
+Bools: TypeAlias = NDArray[np.bool_]
+_Values: TypeAlias = Mapping[int, int]
+
+
+def alternatives(keys: Sequence[Hashable], choices: Mapping[int, int]) -> tuple[Bools, ...]:
+    """Which groups of requests run on each way, (ways, groups), for each lot of groups whose conditions have
+    unknowns in common; nothing of lots that may all run. keys: the conditions on the way to each group;
+    choices: by unknown, of which at most one is 1."""
+    asked = [_all_of(key) for key in keys]
+    unknowns = [frozenset().union(*(_unknowns(c, choices) for c in conditions)) for conditions in asked]
+    found = []
+    for lot in _lots(unknowns):
+        ways = _ways(frozenset().union(*(unknowns[g] for g in lot)), choices)
+        if ways is None or len(ways) * len(lot) > MOST_ASKED:
+            continue
+        runs = np.zeros((len(ways), len(keys)), dtype=bool)
+        for row, values in zip(runs, ways, strict=True):
+            row[lot] = [all(_holds(c, values) for c in asked[g]) for g in lot]
+        runs = np.unique(runs, axis=0)
+        if not runs[:, lot].all(axis=1).any():
+            found.append(runs)
+    return tuple(found)
+
+
+def _all_of(key: Hashable) -> tuple[Hashable, ...]:
+    """The conditions that all hold for a group: those of all its warps, and of its own."""
+    if isinstance(key, tuple) and key:
+        return (*_all_of(key[0]), *key[1:])
+    return tuple(key) if isinstance(key, frozenset) else ()
+
+
+def _unknowns(condition: Hashable, choices: Mapping[int, int]) -> frozenset[tuple[str, int]]:
+    """What decides a condition: unknowns, and the choices that they are of."""
+    match condition:
+        case (int() as order, int()):
+            orders = {order}
+        case (int(), tuple() as terms):
+            orders = {order for mono, _ in terms for order in mono}
+        case ("stayed", frozenset() as inner):
+            return frozenset().union(*(_unknowns(c, choices) for c in inner))
+        case _:
+            return frozenset()
+    return frozenset(("choice", choices[o]) if o in choices else ("unknown", o) for o in orders)
+
+
+def _lots(unknowns: Sequence[frozenset[tuple[str, int]]]) -> list[list[int]]:
+    """Groups, by what they have in common."""
+    lots: list[tuple[frozenset[tuple[str, int]], list[int]]] = []
+    for group, own in enumerate(unknowns):
+        if own:
+            meet = [lot for lot in lots if lot[0] & own]
+            lots = [lot for lot in lots if not lot[0] & own]
+            lots.append((own.union(*(u for u, _ in meet)), [*(g for _, gs in meet for g in gs), group]))
+    return [groups for _, groups in lots if len(groups) > 1]
+
+
+def _ways(unknowns: frozenset[tuple[str, int]], choices: Mapping[int, int]) -> list[_Values] | None:
+    """All values of some unknowns; None: too many."""
+    of = {u: [{u[1]: 0}, {u[1]: 1}] if u[0] == "unknown" else _of_choice(u[1], choices) for u in unknowns}
+    if prod(map(len, of.values())) > MOST_WAYS:
+        return None
+    return [{o: n for part in parts for o, n in part.items()} for parts in product(*of.values())]
+
+
+def _of_choice(choice: int, choices: Mapping[int, int]) -> list[dict[int, int]]:
+    """The values of the unknowns of a choice."""
+    own = [order for order, of in choices.items() if of == choice]
+    return [{o: int(o == one) for o in own} for one in (*own, None)]
+
+
+def _holds(condition: Hashable, values: _Values) -> bool:
+    """Whether a condition holds, or may: of one that each lane decides nothing is known."""
+    match condition:
+        case (int() as order, int() as n):
+            return values[order] == n
+        case (int() as const, tuple() as terms):
+            return const + sum(by * prod(values[o] for o in mono) for mono, by in terms) != 0
+        case ("stayed", frozenset() as inner):
+            return not all(_holds(c, values) for c in inner) or not all(map(_is_decided, inner))
+        case _:
+            return True
+
+
+def _is_decided(condition: Hashable) -> bool:
+    match condition:
+        case (int(), int() | tuple()):
+            return True
+        case _:
+            return False
