@@ -3,8 +3,9 @@
     if (i < t) v += sums[i];        // of a loop that disappears: the sums are loaded together
     v = t > 3 ? low[0] : high[0];   // both are loaded, then one is chosen
 
-A fixed element of an array of known size is there for everyone, so that it may be loaded for nothing where
-that spares a branch: where the arms do no more than a few operations on such elements and set variables.
+A fixed element of an array of known size, also in a record, is there for everyone, so that it may be loaded
+for nothing where that spares a branch: where the arms do no more than a few operations on such elements and
+set variables.
 Measured with nvcc 13.0 (docs/dev/joining.md, "Loads that move before a condition").
 """
 
@@ -13,9 +14,9 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TypeAlias
 
-from smemlint.evaluate.machine.dispatch import rvalue, unseen
+from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Event, Machine
-from smemlint.evaluate.values.number import Int, form_of
+from smemlint.evaluate.values.number import Int, Pointer, form_of
 from smemlint.ir import (
     STEPS,
     Asm,
@@ -30,14 +31,15 @@ from smemlint.ir import (
     FloatLiteral,
     Index,
     Literal,
+    Member,
     Name,
     Scalar,
     Special,
     Stmt,
+    This,
     Unary,
 )
-from smemlint.ir.types import element_type
-from smemlint.ir.uses import array_of, holds, variables_set
+from smemlint.ir.uses import holds, variables_set
 from smemlint.ir.walk import names_in, walk
 from smemlint.records import record
 
@@ -65,7 +67,7 @@ def speculate(m: Machine, c: Int, arms: tuple[Arm, Arm], *, guessed: bool) -> bo
     each = _Work(), _Work()
     if not all(_is_simple(m, arm, work) for arm, work in zip(arms, each, strict=True)):
         return False
-    several = all(sum(isinstance(e, Index) for e in work.found) > 1 for work in each)
+    several = all(sum(isinstance(e, Index | Member) for e in work.found) > 1 for work in each)
     if several and len(variables_set(walk(arms))) < 2:
         return False  # two in each arm of one value are left to a branch
     found = [e for work in each for e in work.found]
@@ -99,7 +101,7 @@ def _is_simple(m: Machine, n: Arm, work: _Work) -> bool:
     if isinstance(n, Name):
         work.found.append(n)
         return _is_static(m, n) if n.id in m.memory.shared else n.id not in m.memory.globals
-    if isinstance(n, Index):
+    if isinstance(n, Index | Member):
         work.found.append(n)
         return _is_fixed(m, n)
     if isinstance(n, Assign):
@@ -126,13 +128,19 @@ def _parts(n: Expr | Stmt) -> tuple[Arm, ...] | None:
     return None
 
 
-def _is_fixed(m: Machine, e: Index) -> bool:
-    """Whether an element's place in its static array is a number that the compiler knows."""
-    while isinstance(e.base, Index):
-        if not _is_constant(m, e.index):
+def _is_fixed(m: Machine, e: Index | Member) -> bool:
+    """Whether the compiler knows where an element or a member lies in a static variable."""
+    root: Expr = e
+    while isinstance(root, Index | Member):
+        if isinstance(root, Index) and not _is_constant(m, root.index):
             return False
-        e = e.base
-    return isinstance(e.base, Name) and _is_constant(m, e.index) and _is_static(m, e.base)
+        root = root.base
+    p = unseen(m, e, lvalue) if isinstance(root, Name | This) else None
+    if not isinstance(p, Pointer) or p.object.storage != "shared" or p.object.var is None:
+        return False
+    at = p.offset
+    known = isinstance(at.const, int) and not at.terms and not form_of(at).terms
+    return known and p.object.var.storage == "shared"
 
 
 def _is_constant(m: Machine, e: Expr) -> bool:
@@ -162,6 +170,6 @@ def _is_converted(m: Machine, name: str) -> bool:
 
 def _kind(m: Machine, e: Expr) -> str:
     """The kind of an element of four bytes, or of such a variable; of others that is empty."""
-    e = array_of(e)
-    t = element_type(m.memory.shared[e.id].type) if isinstance(e, Name) else None
+    p = unseen(m, e, lvalue)
+    t = p.pointee if isinstance(p, Pointer) else None
     return t.kind if isinstance(t, Scalar) and t.size == 4 else ""

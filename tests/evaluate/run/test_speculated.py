@@ -27,6 +27,21 @@ BODIES = {
     "x = t > 3 ? s[0] : s[1];": {"load 8": 1},
     "if (t > 3) { float y = s[0] - x; x += y * y; } if (t > 7) x += s[1];": {"load 8": 1},
     "if (t > 3) x = (s[0] * x + s[2]) * x; if (t > 7) x += s[1];": {"load 16": 1},
+    # members and elements of records, by name or by reference
+    "__shared__ struct { float a[64], w[4]; } r; r.a[t] = x; r.w[t & 3] = n; __syncthreads(); "
+    "for (int i = 0; i < 4; i++) if (i < t) x += r.w[i]; x += r.a[63 - t];": {
+        "store 4": 2,
+        "load 16": 1,
+        "load 4": 1,
+    },
+    "struct R { float a[64], w[4]; }; __shared__ R two[2]; R &r = two[1]; r.a[t] = x; r.w[t & 3] = n; "
+    "__syncthreads(); x = t > 3 ? r.w[0] : r.w[1]; x += r.a[63 - t];": {
+        "store 4": 2,
+        "load 8": 1,
+        "load 4": 1,
+    },
+    "__shared__ struct { int sum, base; } r; r.sum = n; r.base = t; __syncthreads(); int y; "
+    "if (t > 40) y = r.sum; else y = r.base + 1; x += y;": {"store 8": 1, "load 8": 1},
     # two in each arm of one value; alone they are not chosen among
     "if (p[t] > 3) x = s[0] * s[3]; else x = s[1] * s[2];": {"load 4": 4},
     "x = p[t] > 3 ? s[0] + s[7] : s[12] + s[2];": {"load 4": 4},
