@@ -178,6 +178,17 @@ def repeats(m: Machine, starts: list[int]) -> bool:
     return len(before) == len(latest) and all(map(_moved, before, latest))
 
 
+def lanes_change(m: Machine, starts: list[int]) -> bool:
+    """Whether other lanes access shared memory in the latest iteration than in the first or the middle one.
+    starts: where in the log each begins."""
+    ends = [*starts[1:], len(m.log)]
+    asked = {0, len(starts) // 2, len(starts) - 1}
+    lanes = {
+        tuple(e.may.tobytes() for e in m.log[starts[n] : ends[n]] if isinstance(e, Event)) for n in asked
+    }
+    return len(lanes) > 1
+
+
 def _moved(a: Event | Barrier, b: Event | Barrier) -> bool:
     """Whether an access is another one by some number of bytes."""
     if isinstance(a, Barrier) or isinstance(b, Barrier):

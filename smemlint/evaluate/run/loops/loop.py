@@ -31,6 +31,7 @@ from smemlint.evaluate.run.loops.iterations import (
     begins_at_once,
     is_endless,
     iterate,
+    lanes_change,
     line_up,
     note_loop,
     repeats,
@@ -67,6 +68,8 @@ from smemlint.records import record
 
 _WAYS = 16
 """Iterations of a loop that may be left at any of them which are looked at one by one."""
+_FEW = 8
+"""How many times the usual steps a loop has whose iterations are not alike."""
 _VISITS = 6
 """Iterations of a long loop that are run, trials included, before one stands for all that are left."""
 
@@ -207,8 +210,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         # In a loop that disappears its accesses join from iteration to iteration: none can stand for others.
         whole = gone and trip is not None and 2 * length * trip * around <= m.effort.budget.steps
         whole = whole and m.effort.reached > reached
-        few = 1 if alike and trips >= 3 and not whole else 8
-        spent = m.effort.steps - began > few * m.effort.budget.loop_steps
+        spent = _is_spent(m, began, starts, alike=alike and trips >= 3 and not whole)
         unsure = exits.uncertain and trips >= (2 if trip is None or trip * around > _WAYS else _WAYS)
         unsure = unsure and _may_leave(s)
         limit = _fewer(m, s, limit, trips, m.effort.reached > reached)
@@ -272,6 +274,15 @@ def _go_round(m: Machine, s: Loop) -> None:
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)
     launched.ended(exits.end, trips if trip is None else trip, stays=not gone)
+
+
+def _is_spent(m: Machine, began: int, starts: list[tuple[int, int]], *, alike: bool) -> bool:
+    """Whether a loop has had its share of steps. Of iterations that are alike that is less, but where the
+    number of the iteration lets other lanes in: that is not decided for all that are left."""
+    steps, usual = m.effort.steps - began, m.effort.budget.loop_steps
+    if not alike or steps > _FEW * usual:
+        return steps > _FEW * usual
+    return steps > usual and not lanes_change(m, [at for at, _ in starts])
 
 
 def _fewer(m: Machine, s: Loop, limit: int, trips: int, started: bool) -> int:

@@ -103,3 +103,16 @@ def test_long_work_before_the_first_access() -> None:
     store, load = scored(MIXING, shared="unsigned s[1024]")
     assert (store.ways_low, store.ways, store.grade.value) == (2, 2, "exact")
     assert (load.ways, load.grade.value) == (2, "exact")
+
+
+def test_a_window_that_slides_with_a_long_loop_is_followed_to_its_end() -> None:
+    """800 rounds, of which each lane takes part in 300 that begin 3 after those of the lane before it."""
+    body = """for (int d = 0; d < 800; ++d) {
+        int j = d - 3 * (int)threadIdx.x;
+        if (j >= 0 && j < 300) s[threadIdx.x] += in[j];
+        __syncthreads();
+    }
+    out[threadIdx.x] = s[threadIdx.x];"""
+    store, *_ = (c for c in scored(body, shared="float s[1024]") if c.site.op == "store")
+    taking_part = [{t // 32 for t in range(64) if 0 <= d - 3 * t < 300} for d in range(800)]
+    assert store.executions == sum(map(len, taking_part))
