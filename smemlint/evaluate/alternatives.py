@@ -87,9 +87,9 @@ def _holds(condition: Hashable, values: _Values) -> bool:
     """Whether a condition holds, or may: of one that each lane decides nothing is known."""
     match condition:
         case (int() as order, int() as n):
-            return values[order] == n
+            return bool(values[order] == n)
         case (int() as const, tuple() as terms):
-            return const + sum(by * prod(values[o] for o in mono) for mono, by in terms) != 0
+            return bool(const + sum(by * prod(values[o] for o in mono) for mono, by in terms) != 0)
         case ("stayed", frozenset() as inner):
             return not all(_holds(c, values) for c in inner) or not all(map(_is_decided, inner))
         case _:
