@@ -17,7 +17,7 @@ from smemlint.evaluate.machine.state import (
     Held,
     Iterated,
     Mask,
-    Moved,
+    MovedPointer,
     Selected,
     SiteLog,
     Slice,
@@ -179,7 +179,7 @@ class Journal:
     """What was assumed so far, by what told it."""
     locals: dict[str, Type] = field(default_factory=dict)
     """By id of a variable: arrays, records and floating-point numbers that each thread has for itself."""
-    moved: dict[tuple[int, Terms], Moved] = field(default_factory=dict)
+    moved: dict[tuple[int, Terms], MovedPointer] = field(default_factory=dict)
     """By id() of an array and terms of an address: the pointers that a condition moved."""
     sums: Sums | None = None
     """What was added up, where that is asked for; nothing is then skipped."""

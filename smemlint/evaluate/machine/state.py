@@ -151,7 +151,7 @@ class Selected:
 
 
 @record(frozen=True, eq=False, slots=True)
-class Moved:
+class MovedPointer:
     """A pointer that a condition moves. before, after: what it is on both ways; const: of what is chosen;
     width: of what it points to, in bytes; sure: the compiler makes a choice of it."""
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from smemlint.evaluate.analysis.moved_pointers import Moves
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.machine.state import Moved
+from smemlint.evaluate.machine.state import MovedPointer
 from smemlint.evaluate.memory.elements import holds_elements, with_own_elements
 from smemlint.evaluate.memory.several import either, loaded_from_a_table, lost_among, narrowed, one_of
 from smemlint.evaluate.model import Unresolved
@@ -507,7 +507,7 @@ def note_moved(m: Machine, new: Pointer, old: Pointer, chosen: Int, moves: Moves
     elif here.terms != there.terms or here.const == there.const:
         return
     form, sure = form_of(chosen), moves is not Moves.PERHAPS
-    m.journal.moved[array, form.terms] = Moved(before, after, form.const, new.pointee.size, sure)
+    m.journal.moved[array, form.terms] = MovedPointer(before, after, form.const, new.pointee.size, sure)
 
 
 def _of_both(new: Value, old: Value) -> Value:
