@@ -9,7 +9,6 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.banks import WORD
 from smemlint.evaluate.analysis.leading_addresses import is_plain
 from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
 from smemlint.evaluate.compiler.chosen_pointers import has_its_own
@@ -22,7 +21,7 @@ from smemlint.evaluate.memory.segment import declared_alignment, starts_of
 from smemlint.evaluate.types.spelling import dims_of
 from smemlint.evaluate.values.affine import Affine, Terms
 from smemlint.evaluate.values.number import Int, form_of, gcd_of, multiple_of
-from smemlint.ir import Expr, Index, Literal, Member, Name, Scalar
+from smemlint.ir import Expr, Index, Literal, Member, Name
 from smemlint.ir.show import show
 from smemlint.ir.types import RecordRef, element_type
 from smemlint.records import record
@@ -174,13 +173,13 @@ class AddressFacts:
         form = self._form(e, pattern)
         at = lead(e.offset.const, pattern)
         if moves or e.offset.terms or own:
-            kind = self._kind(e, pattern, moves, form, alone=e.alone or own)
+            kind = self._kind(e, pattern, moves, form, apart=own)
         else:
             proved = form and (form.terms, form.divides, form.dropped)
             where = e.region, at if e.region in self.m.lines.looped else 0
-            key = (id(e.site), pattern, where, e.volatile, e.computed, e.alone, e.perhaps, e.among, proved)
+            key = (id(e.site), pattern, where, e.volatile, e.computed, e.moved, e.perhaps, e.among, proved)
             known = self.kinds.get(key)
-            kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form, alone=e.alone))
+            kind = known or self.kinds.setdefault(key, self._kind(e, pattern, (), form))
         low = at + pattern.low
         at = at if low >= 0 else at + -(low // 128) * 128
         return JoinEvent(kind, at, order, None if form is None else form.const)
@@ -263,7 +262,7 @@ class AddressFacts:
         return self.before[region]
 
     def _kind(
-        self, e: Event, pattern: Pattern, moves: Sequence[_Move], form: Affine | None, *, alone: bool
+        self, e: Event, pattern: Pattern, moves: Sequence[_Move], form: Affine | None, *, apart: bool = False
     ) -> JoinKind:
         s = e.site
         facts = self.sites[id(s)]
@@ -288,7 +287,7 @@ class AddressFacts:
             region=e.region,
             volatile=e.volatile,
             computed=e.computed,
-            alone=alone,
+            alone=apart or (e.moved is not None and e.moved.alone),
             fragment=s.fragment,
             declared=facts.declared,
             base=(
@@ -306,7 +305,7 @@ class AddressFacts:
             loose=form is not None and form.dropped != 0,
             perhaps=e.perhaps,
             around=self._around(e),
-            words=not (isinstance(t := element_type(s.object.type), Scalar) and t.size > WORD),
+            words=e.moved is None or not e.moved.number,
         )
 
     def _around(self, e: Event) -> Around:

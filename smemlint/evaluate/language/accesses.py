@@ -13,7 +13,6 @@ from smemlint.evaluate.analysis.parts_read.halves import halves_read, narrow_rea
 from smemlint.evaluate.analysis.parts_read.members import halved, members_set
 from smemlint.evaluate.analysis.parts_read.widened_loads import is_float_of, is_widened
 from smemlint.evaluate.language.padded import (
-    Moved,
     has_gaps,
     is_padded_twice,
     loaded_whole,
@@ -46,6 +45,7 @@ from smemlint.evaluate.memory.several import (
     split,
 )
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.record_parts import NUMBER, Moved, whole
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.affine import atom
 from smemlint.evaluate.values.lanes import some
@@ -251,9 +251,9 @@ def store(
             _access_value(m, "store", p, t, place, node)
             if isinstance(v, Int) or (isinstance(v, Other) and isinstance(v.type, Scalar)):
                 m.types.calculated(t)
-        for start, width, alone in members or ():
-            target = Pointer(o, plus(p.offset, start), t)
-            record_access(m, "store", width, target, place, node=node, alone=alone)
+        for part in members or ():
+            target = Pointer(o, plus(p.offset, part.at), t)
+            record_access(m, "store", part.width, target, place, node=node, moved=part)
     if o.options:
         _store_several(m, p, v)
     if o.storage != "local":
@@ -353,22 +353,18 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
     shrinks = op == "load" and not m.task.as_written and not p.object.volatile
     used = _used_of(m, p, t, size, node) if shrinks else None
     if used is not None:
-        for at, width, alone in used:
-            source = Pointer(p.object, plus(p.offset, at), t)
-            record_access(m, op, width, source, place, node=node, alone=alone)
+        for part in used:
+            source = Pointer(p.object, plus(p.offset, part.at), t)
+            record_access(m, op, part.width, source, place, node=node, moved=part)
         return
     if isinstance(t, Scalar | PointerTo) or (is_vector(t) and m.types.align_of(t) == size and size <= 16):
         record_access(m, op, size, p, place, node=node)
         return
     if place is None or not some(m.may):
         return
-    width = min(m.types.align_of(t) or 1, 16)
-    at = 0
-    while at < size:
-        while width > size - at:
-            width //= 2
-        record_access(m, op, width, Pointer(p.object, plus(p.offset, at), t), place, node=node)
-        at += width
+    for part in whole(m.types, t, size, store=op == "store"):
+        target = Pointer(p.object, plus(p.offset, part.at), t)
+        record_access(m, op, part.width, target, place, node=node, moved=part)
 
 
 def _used_of(m: Machine, p: Pointer, t: Type, size: int, node: Expr | None) -> list[Moved] | None:
@@ -380,12 +376,12 @@ def _used_of(m: Machine, p: Pointer, t: Type, size: int, node: Expr | None) -> l
         narrow = narrow_reads(f).get(id(node)) if t.kind in ("int", "uint") else None
         if narrow is None or (narrow[2] and t.kind == "int") or _known_early(m, p):
             return None
-        return [(narrow[0], narrow[1], True)]
+        return [Moved(narrow[0], narrow[1], alone=True)]
     if size == WORD:
         return None
     if isinstance(t, Scalar):
         half = halves_read(f).get(id(node))
-        return None if half is None or size != 2 * WORD or t.kind == "float" else [(half, WORD, False)]
+        return None if half is None or size != 2 * WORD or t.kind == "float" else [Moved(half, WORD)]
     if not isinstance(t, RecordRef):
         return None
     note_choice(m, f, t, node)
@@ -446,11 +442,12 @@ def record_access(
     node: Expr | None = None,
     copied: Copied | None = None,
     computed: bool = False,
-    alone: bool = False,
+    moved: Moved | None = None,
     fragment: bool = False,
 ) -> None:
     """Log one access by the lanes of the mask. node: the expression whose end decides its line;
-    copied: where a cp.async past L1 reads; computed, alone: see Event; fragment: see SiteLog."""
+    copied: where a cp.async past L1 reads; computed: see Event; fragment: see SiteLog;
+    moved: the part of a value that it is."""
     if place is None or p.object.storage != "shared":
         return
     m.effort.reached += 1
@@ -480,7 +477,9 @@ def record_access(
             copied,
             m.turns.turn,
         )
-        event.times, event.open, event.alone = m.context.times, m.context.open, alone
+        event.times, event.open = m.context.times, m.context.open
+        number = moved is None and width == 2 * WORD and isinstance(p.pointee, Scalar | PointerTo)
+        event.moved = NUMBER if number else moved
         if p.object.options:
             event.must, event.may = must & lanes, may & lanes
             event.several = Several(p.object, split(m, p.object, may).among, worlds)

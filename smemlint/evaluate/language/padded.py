@@ -12,6 +12,7 @@ from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.analysis.parts_read.members import chosen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.segment import declared_alignment
+from smemlint.evaluate.types.record_parts import Moved, numbers
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
 from smemlint.ir import Call, Conditional, Construct, Expr, Function, Name, RecordRef, Scalar, Type
@@ -24,8 +25,6 @@ WORD = 4
 LINE = 16
 Part = tuple[int, int]
 """Offset and width of a part of a record."""
-Moved = tuple[int, int, bool]
-"""Offset and width of what one access moves of a record, and whether it joins with nothing."""
 
 
 @record(frozen=True, slots=True)
@@ -67,12 +66,12 @@ class _Record:
         gaps = self.gaps if self.size % LINE == 0 else []
         lines = [at // LINE for at in gaps]
         alone = {at for at in gaps if lines.count(at // LINE) == 1}
-        return [(at, WORD, at in alone) for at in range(0, self.size, WORD)]
+        return [Moved(at, WORD, alone=at in alone) for at in range(0, self.size, WORD)]
 
     @property
     def plain_words(self) -> list[Moved]:
         """All of it, word by word."""
-        return [(at, WORD, False) for at in range(0, self.size, WORD)]
+        return [Moved(at, WORD) for at in range(0, self.size, WORD)]
 
     @property
     def narrow_last(self) -> bool:
@@ -85,12 +84,14 @@ class _Record:
         last: list[Moved]
         if size == 1:
             width = max(w for w in (1, 2, 4) if at % w == 0 and at + w <= self.size)
-            last = [(at, width, False)]
+            last = [Moved(at, width)]
         elif self.half_last:
-            last = [(at, WORD, True)] if store else [(at, 2, True), (at + 2, 2, True)]
+            last = [Moved(at, WORD, alone=True)]
+            if not store:
+                last = [Moved(at, 2, alone=True), Moved(at + 2, 2, alone=True)]
         else:
-            last = [(at, size, False)]
-        return [*((start, width, False) for start, width in first), *last]
+            last = [Moved(at, size)]
+        return [*(Moved(start, width) for start, width in first), *last]
 
 
 def _record(m: Machine, t: Type) -> _Record | None:
@@ -118,14 +119,13 @@ def loaded_whole(m: Machine, f: Function, p: Pointer, t: RecordRef, node: Expr |
     touched = id(node) in given or (isinstance(node, Name) and node.id in variables)
     found = _record(m, t)
     _doubt(m, node, found is not None and found.mixed)
-    ends = found is not None and _ends_in_part(found)
-    apart = _apart(m, t, made=False) if touched or ends else None
-    if apart is not None and (touched or not _is_declared(m, p, LINE)):
+    apart = _apart(m, t, made=False) if touched else None
+    if apart is not None:
         return moved(m, t, apart)
-    if found is None or (apart is None and any(size > WORD for _, size in found.members)):
+    if found is None or found.align > WORD or any(size > WORD for _, size in found.members):
         return None
     if not touched:
-        return _copied(m, p, found, apart, node)
+        return _copied(m, p, found, node)
     if not found.gaps and not found.half_last:
         _doubt(m, node, found.narrow_last and found.size > 2 * WORD and _is_declared(m, p, 2 * WORD))
         return None
@@ -153,17 +153,15 @@ def note_choice(m: Machine, f: Function, t: Type, node: Expr | None) -> None:
     m.journal.chosen |= {id(node), *copies}
 
 
-def _copied(
-    m: Machine, p: Pointer, r: _Record, apart: list[Part] | None, node: Expr | None
-) -> list[Moved] | None:
+def _copied(m: Machine, p: Pointer, r: _Record, node: Expr | None) -> list[Moved] | None:
     """What is loaded of a record of which no member is used."""
-    if apart is None and not r.gaps and not (r.half_last and r.size == 2 * WORD):
+    if not r.gaps and not (r.half_last and r.size == 2 * WORD):
         return None
     if r.align >= min(r.size, LINE):
         return None
-    if _is_declared(m, p, 2 * WORD) and (apart is None or _is_declared(m, p, LINE)):
+    if _is_declared(m, p, 2 * WORD):
         _doubt(m, node, True)  # it depends on where the copy goes
-        return [(at, width, False) for at, width in apart] if apart is not None else r.plain_words
+        return r.plain_words
     return r.whole_words if r.gaps else r.by_members(store=False)
 
 
@@ -219,24 +217,21 @@ def _is_plain(f: Function, value: Expr | None) -> bool:
 
 
 def moved(m: Machine, t: Type, parts: list[Part]) -> list[Moved]:
-    """Parts of a record as they are moved: a member with the words behind it joins with nothing."""
-    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
-    fields = () if layout is None else layout.fields.values()
-    narrow = {at: of.size for at, of in fields if isinstance(of, Scalar)}
-    return [(at, width, width > WORD and narrow.get(at, width) < width) for at, width in parts]
+    """Parts of a record as they are moved."""
+    known = numbers(m.types, t)
+    return [
+        Moved(start, size, number=start in known)
+        for at, width in parts
+        for start, size in (
+            ((at, width),) if at in known or width != 2 * WORD else ((at, WORD), (at + WORD, WORD))
+        )
+    ]
 
 
 def _is_constant(v: Value) -> bool:
     if isinstance(v, Other):
         return v.value is not None
     return isinstance(v, Int) and not v.terms and isinstance(v.const, int)
-
-
-def _ends_in_part(r: _Record) -> bool:
-    """Whether words of no member, or a part of one, lie behind the last member of a record that is aligned to
-    8 bytes."""
-    at, size = r.members[-1]
-    return at % 8 == 0 and at + size < r.size and at + 8 <= r.size
 
 
 def _apart(m: Machine, t: RecordRef, *, made: bool) -> list[Part] | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
 
+from smemlint.banks import WORD
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.types.vectors import is_vector
@@ -60,7 +61,12 @@ def _members(m: Machine, p: Pointer, v: RecordValue, node: Expr | None, events: 
     for name, (at, of) in layout.fields.items() if layout is not None else ():
         place = plus(p.offset, at)
         for event in events:
-            if isinstance(of, Scalar) and of.size == event.site.width and same(place, event.offset):
+            by_itself = (
+                isinstance(of, Scalar)
+                and of.size == event.site.width
+                and (event.moved is not None and event.moved.number) is (of.size > WORD)
+            )
+            if by_itself and same(place, event.offset):
                 cells[at] = m.unknown(of, f"{p.object.name}[...]", uniform=False)
                 _keep(m, Loaded(p.object, place, event, cells[at], node, name))
     return RecordValue(v.type, cells) if cells else v

@@ -14,6 +14,7 @@ from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.departures import Parts
 from smemlint.evaluate.model import Stop, Unresolved
 from smemlint.evaluate.types.matching import Bindings
+from smemlint.evaluate.types.record_parts import Moved
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.number import Int, Pointer, Symbol, Value
 from smemlint.evaluate.values.objects import Object, Snapshot
@@ -45,8 +46,8 @@ class Event:
     integer of 16 bits that is widened."""
     copied: Copied | None = None
     turn: int = 0
-    alone: bool = False
-    """It joins with nothing: part of a record with bytes of no member."""
+    moved: Moved | None = None
+    """The part of a value that it is; None: all of one that is no number of 8 bytes."""
     stale: bool = False
     """Lanes that do not take part may hold values that the address never had."""
     aside: bool = False
