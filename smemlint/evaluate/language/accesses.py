@@ -9,7 +9,7 @@ from smemlint.evaluate.analysis.hoisted_lines import hoisted_lines
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
 from smemlint.evaluate.analysis.parts_read.computed_halves import is_computed
 from smemlint.evaluate.analysis.parts_read.elements import changing
-from smemlint.evaluate.analysis.parts_read.halves import halves_read, narrow_reads
+from smemlint.evaluate.analysis.parts_read.halves import halves_read, member_halves, narrow_reads
 from smemlint.evaluate.analysis.parts_read.members import halved, members_set
 from smemlint.evaluate.analysis.parts_read.widened_loads import is_float_of, is_widened
 from smemlint.evaluate.language.padded import (
@@ -76,7 +76,7 @@ from smemlint.ir import (
     Type,
 )
 from smemlint.ir.expr import uncast
-from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, USHORT
+from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, UINT, USHORT
 from smemlint.ir.uses import array_of
 
 WORD = 4
@@ -411,6 +411,8 @@ def _members_of(
     used = [field for field in fields if field is not None]
     if not used or len(used) < len(fields):
         return None
+    if half := member_halves(f).get(id(node)):
+        used = [_half(at, of, half.get(name)) for name, (at, of) in zip(names, used, strict=True)]
     parts = [(at, m.types.size_of(of) or 0) for at, of in used]
     bits = (m.types.align_of(t) or 1) >= WORD and any(isinstance(of, Part) and of.bits for _, of in used)
     if bits or is_padded_twice(m, t):
@@ -427,6 +429,13 @@ def _members_of(
         found |= dict.fromkeys((x, width) for x in range(first, end, width))
     covered = {x for at, width in found for x in range(at, at + width, WORD)}
     return sorted(found) if len(covered) < -(-size // WORD) else None
+
+
+def _half(at: int, t: Type, half: int | None) -> tuple[int, Type]:
+    """A member, or the half of it that is used of an integer of 8 bytes."""
+    if half is None or not isinstance(t, Scalar) or t.size != 2 * WORD or t.kind == "float":
+        return at, t
+    return at + half, UINT
 
 
 def record_access(

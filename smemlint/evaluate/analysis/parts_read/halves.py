@@ -23,7 +23,7 @@ from smemlint.ir import (
     Unary,
     Var,
 )
-from smemlint.ir.expr import uncast
+from smemlint.ir.expr import uncast, uncopied
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.types import is_reference
@@ -57,6 +57,35 @@ def halves_read(f: Function) -> dict[int, int]:
             if len(used) == 1 and WHOLE not in used and is_element(source):
                 found[id(source)] = next(iter(used))
     return found
+
+
+@by_identity
+def member_halves(f: Function) -> dict[int, dict[str, int]]:
+    """By id() of an expression that a variable begins with, by name of a member of which one half alone is
+    used, where that half lies."""
+    uses: dict[str, dict[str, set[int]]] = {}
+    whole: set[str] = set()
+
+    def look(node: object, want: int) -> None:
+        if isinstance(node, Member) and not node.arrow and isinstance(node.base, Name):
+            uses.setdefault(node.base.id, {}).setdefault(node.name, set()).add(want)
+            return
+        if isinstance(node, Name):
+            whole.add(node.id)
+        operand, part = _narrowed(node, want)
+        for child in children(node):
+            look(child, part if child is operand else WHOLE)
+
+    look(f.body, WHOLE)
+    return {
+        id(uncopied(v.init)): {
+            name: next(iter(wants))
+            for name, wants in uses[v.id].items()
+            if len(wants) == 1 and WHOLE not in wants
+        }
+        for v in declared(f)
+        if v.init is not None and v.id in uses and v.id not in whole and not is_reference(v.type)
+    }
 
 
 Part: TypeAlias = tuple[int, int, bool]
@@ -149,6 +178,8 @@ def _narrowed(node: object, want: int) -> tuple[Expr | None, int]:
     if isinstance(node, Binary) and isinstance(node.right, Literal):
         if node.op == ">>" and node.right.value >= 8 * HALF:
             return node.left, HIGH
+        if node.op == "<<" and node.right.value >= 8 * HALF:
+            return node.left, LOW
         if node.op == "&" and 0 <= node.right.value < 1 << 8 * HALF:
             return node.left, LOW
     return None, WHOLE
