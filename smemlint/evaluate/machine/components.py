@@ -373,7 +373,7 @@ class Memo:
     """By function (id) and what `Code.slice` is told of it: what matters there."""
     copying: dict[object, bool] = field(default_factory=dict)
     """By type: whether copies of its objects are made by constructors of the program."""
-    sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...]]] = field(
+    sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...], bool]] = field(
         default_factory=dict
     )
     """By id() of a statement that is skipped and the instance: what running it adds to the code."""

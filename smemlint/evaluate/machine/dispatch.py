@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from smemlint.evaluate.machine.faults import contained
+from smemlint.evaluate.machine.state import made_copies
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import Other, Pointer, RecordValue, Value
 from smemlint.ir import Expr, Place, Stmt, Type
@@ -162,16 +163,26 @@ def run(m: Machine, s: Stmt) -> None:
             m.straight()
         for stop in size[4]:
             m.stop(stop)
+        if size[5]:
+            made_copies(m.context.loops)
         m.forget(m.frame.slice.sets[id(s)])
         return
     before, region, stops = replace(m.code_size), m.lines.region, len(m.journal.stops)
+    around = m.context.loops[-1] if m.context.loops else None
+    copies = around is not None and around.copies
+    if around is not None:
+        around.copies = False
     _size_up(m, s, execute)
+    made = around is not None and around.copies
+    if copies:
+        made_copies(m.context.loops)
     m.memo.sizes[id(s), m.frame.instance] = (
         m.code_size.touched - before.touched,
         m.code_size.operations - before.operations,
         m.code_size.special - before.special,
         m.lines.region != region,
         tuple(dict.fromkeys(m.journal.stops[stops:])),
+        made,
     )
 
 
@@ -190,6 +201,8 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
     try:
         execute(m, s)
     except SizedUpError:
+        if any(inner.copied for inner in m.context.loops[len(context.loops) :]):
+            made_copies(context.loops)
         m.must, m.may, m.turns.turn, m.silent, m.context = must, may, turn, silent, context
         unknowns.interior, unknowns.certain = interior, certain
         m.code_size, m.lines.follows = size, follows

@@ -291,10 +291,24 @@ class Exits:
     """Whether it is known to stay a loop."""
     told: bool = False
     """Only loops around it that stay loops tell how often it goes round."""
+    behind: bool = False
+    """Whether, in a round of a loop around it, one ran before it of which the optimiser makes copies."""
+    copies: bool = False
+    """Whether such a loop has ended in this round."""
+    copied: bool = False
+    """Whether it is, or holds, such a loop."""
     renewed: frozenset[str] = frozenset()
     """Variables that each round may give another value."""
     inner: dict[Hashable, list[int]] = field(default_factory=dict)
     """By loop within one iteration: how often it went round each time that it was met."""
+
+
+def made_copies(loops: Sequence[Exits]) -> None:
+    """Note that a loop has ended of which the optimiser makes copies. loops: those around it."""
+    for outer in reversed(loops):
+        outer.copies = outer.copied = True
+        if not outer.switch:
+            break
 
 
 def joins_of(loops: Sequence[Exits]) -> list[Join]:

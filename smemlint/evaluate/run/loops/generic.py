@@ -31,6 +31,7 @@ from smemlint.evaluate.run.loops.compile_time import rest_first
 from smemlint.evaluate.run.loops.iterations import (
     State,
     iterate,
+    start_off,
     trial,
 )
 from smemlint.evaluate.run.loops.parted import each_its_own, part_ways, parting_of, waiting
@@ -103,7 +104,7 @@ def _note_line(m: Machine, s: Loop, early: int, copies: int) -> None:
         turns.lone[turn] = False
         return
     turns.copied[turn] = copies
-    turns.halved[turn] = early // 2
+    start_off(m, turn, early)
     if rest_first(m, s):
         turns.adrift.add(turn)
     if early > 2:

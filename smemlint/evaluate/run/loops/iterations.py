@@ -11,7 +11,7 @@ from smemlint.evaluate.machine.components import Counts
 from smemlint.evaluate.machine.departures import Parts
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
-from smemlint.evaluate.machine.state import Iterated, Iteration, Mask
+from smemlint.evaluate.machine.state import Iterated, Iteration, Mask, made_copies
 from smemlint.evaluate.run.loops.attempts import Attempt
 from smemlint.evaluate.run.statements import end_scope
 from smemlint.evaluate.values.lanes import equal_masks, some
@@ -72,7 +72,7 @@ def take_turns(
     first = 0
     for copies in lines:
         if early > 1 and copies > 1 and first < len(turns):
-            m.turns.halved[turns[first]] = early // 2
+            start_off(m, turns[first], early)
             m.turns.adrift |= {turns[first]} if adrift else set()
         if known is not None and (copies == 1 or early == 1):
             m.turns.lone |= dict.fromkeys(turns[first : first + copies], known)
@@ -82,8 +82,31 @@ def take_turns(
         first += copies
 
 
+def start_off(m: Machine, turn: int, early: int) -> None:
+    """Note that pointers of a loop start in the middle of so many copies. Within a loop that stays one, those
+    behind another loop with copies start as they are written."""
+    *around, own = m.context.loops
+    own.copied = True
+    if not (own.behind and any(outer.stays for outer in around)):
+        m.turns.halved[turn] = early // 2
+
+
+def enter(m: Machine, exits: Exits) -> None:
+    """Begin a loop."""
+    exits.behind = any(outer.behind or outer.copies for outer in m.context.loops)
+    m.context.loops.append(exits)
+
+
+def leave(m: Machine) -> None:
+    """End a loop."""
+    ended = m.context.loops.pop()
+    if ended.copied:
+        made_copies(m.context.loops)
+
+
 def iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
+    exits.copies = False
     must, way = m.must, m.context.way
     exits.continued = exits.next.kept = exits.next.strays = exits.next.gone = m.threads.nobody
     exits.next.lanes, exits.next.left = m.may, {}

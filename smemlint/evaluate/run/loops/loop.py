@@ -29,9 +29,11 @@ from smemlint.evaluate.run.loops.generic import pragma_of, run_generic
 from smemlint.evaluate.run.loops.iterations import (
     Work,
     begins_at_once,
+    enter,
     is_endless,
     iterate,
     lanes_change,
+    leave,
     line_up,
     note_loop,
     repeats,
@@ -87,7 +89,7 @@ def _labeled(m: Machine, label: str, body: Callable[[], None]) -> None:
     m.context.loops.append(exits)
     body()
     _meet(m, exits, way)
-    m.context.loops.pop()
+    leave(m)
     if exits.uncertain and m.context.loops:
         m.context.loops[-1].uncertain = True
     m.may = m.may | exits.broken
@@ -154,7 +156,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     exits, way = m.exits(label=s.label), m.context.way
     exits.again = bool(s.label)
     around = prod(outer.rounds for outer in m.context.loops)
-    m.context.loops.append(exits)
+    enter(m, exits)
     left = m.threads.nobody
     trips = 0
     began = latest = m.effort.steps
@@ -270,7 +272,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         note_loop(m, exits, turn, unknowns, line, surely=surely, for_all=for_all)
     m.turns.turn, m.context.constants, m.context.counters = turn, constants, counters
     _meet(m, exits, way)
-    m.context.loops.pop()
+    leave(m)
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)
     launched.ended(exits.end, trips if trip is None else trip, stays=not gone)
