@@ -115,6 +115,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         storage = "shared" if "__shared__" in head else "static" if "static" in head else "local"
         if storage == "shared":
             c.declared.shared.add(union.d0 or 0)
+            self._note_shared(union)
         identifier = c.declared.unnamed[point[0].path, point[1]] = c.declared.local_id("", point[1])
         name = "union" if union.kind == UNION else "struct"
         align = self._written_alignment(union)

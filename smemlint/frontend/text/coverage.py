@@ -21,6 +21,8 @@ INACTIVE = "in a preprocessor branch that no tried configuration switches on"
 DROPPED = "clang dropped the statement"
 
 _SHARED = pattern(rb"(?<!\w)__shared__(?!\w)")
+_UNNAMED = pattern(rb"(?<!\w)__shared__\s+(union|struct)\s*\{[^{};]*(?:;[^{};]*)*\}\s*;")
+"""A union without a name, whose members are named like variables."""
 _NAME = pattern(rb"[A-Za-z_]\w*")
 _POINTER = pattern(rb"\(\s*[*&]\s*(?:const\s+|__restrict__\s+)?([A-Za-z_]\w*)")
 _DIRECTIVE = pattern(rb"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
@@ -58,8 +60,9 @@ def shared_tokens(text: SkippedText) -> tuple[SharedToken, ...]:
     code = active_code(text.data, text.skipped)
     declared = _declared(code)
     tokens = [SharedToken(text.path, offset, name.decode(), True) for name, offset, _ in declared]
+    tokens += [SharedToken(text.path, m.start(1), m[1].decode(), True) for m in _UNNAMED.finditer(code)]
     if not declared:
-        return ()
+        return tuple(tokens)
     scopes: dict[bytes, list[tuple[int, int]]] = {}
     own = {offset for _, offset, _ in declared}
     closes = Blocks.of(code)
