@@ -20,6 +20,7 @@ from smemlint.launch.infer import MAX_LAUNCHES
 from smemlint.records import record
 from smemlint.running.any_block import any_of, is_the_same, makes_whole_warps, with_any_block
 from smemlint.running.by_default import as_default, open_launch
+from smemlint.running.repeats import Repeats
 from smemlint.running.same_code import Evaluated
 from smemlint.running.variants import told_apart
 from smemlint.score import Conflict, KernelAnalysis
@@ -31,7 +32,8 @@ WORK = 600_000
 KNOWN_WORK = WORK // 2
 """Evaluation steps of a file up to which further known launches come before instances that are guessed."""
 MANY_WORK = 150_000
-"""Evaluation steps of a file after which no kernel is looked at under more than so many launches."""
+"""Evaluation steps of a file after which no kernel is looked at under more than so many launches, nor one by
+one under numbers that may be expected to change nothing."""
 MANY = 40
 SHARE = 20_000
 """Evaluation steps that each of them has all the same."""
@@ -127,7 +129,7 @@ def in_turn(
     """
     done: dict[int, Sequence[KernelAnalysis]] = {}
     costs = _Costs()
-    guesses, evaluated = _Guesses(), Evaluated()
+    guesses, evaluated, repeats = _Guesses(), Evaluated(), Repeats()
     work = 0
 
     def steps() -> int:
@@ -145,6 +147,10 @@ def in_turn(
             return ""
         return left or ("steps" if b.rank > 0 and too_few(b) else "")
 
+    def repeated(b: Begun, launch: Launch) -> bool:
+        """Whether numbers of a launch may be expected to change nothing, in a file that takes long."""
+        return work >= MANY_WORK and repeats.expects(b.kernel, launch)
+
     def too_few(b: Begun) -> bool:
         """Whether a further launch would not come to its end within the steps that are left."""
         return costs.least(b) > steps()
@@ -156,6 +162,7 @@ def in_turn(
             return known
         analysis = analyse(b, launch, Budget(steps=steps(), until=until))
         costs.take(b, analysis)
+        repeats.take(b.kernel, analysis)
         work += analysis.work
         evaluated.keep(b.module, analysis)
         return analysis
@@ -180,7 +187,10 @@ def in_turn(
         if b.touching and b.launch.variants and done[id(b)]:
             common = done[id(b)][0]
             done[id(b)] = told_apart(
-                b.launch, common, lambda x: one(b, x), lambda: bool(over()) or too_few(b)
+                b.launch,
+                common,
+                lambda x: one(b, x),
+                lambda x: bool(over()) or too_few(b) or repeated(b, x),
             )
 
     def checked(b: Begun, launch: Launch) -> KernelAnalysis | None:

@@ -22,7 +22,7 @@ def told_apart(
     launch: Launch,
     common: KernelAnalysis,
     analyse: Callable[[Launch], KernelAnalysis],
-    late: Callable[[], bool],
+    late: Callable[[Launch], bool],
 ) -> list[KernelAnalysis]:
     """What all variants of a launch have in common; or the variants whose ways differ, worst first.
 
@@ -39,10 +39,10 @@ def told_apart(
         return [common]
     found: dict[tuple[object, ...], KernelAnalysis] = {}
     for variant in launch.variants:
-        if late():
-            return [common]
         arguments = {**launch.arguments, **variant}
         apart = replace(launch, arguments=arguments, variants=(variant,))
+        if late(apart):
+            return [common]
         # A variant that sets nothing is what they have in common.
         one = analyse(apart) if variant else replace(common, launch=apart)
         if one.stopped or (not null and not found and _unsure(one) >= _unsure(common)):
