@@ -24,7 +24,9 @@ class Repeats:
     """What launches of kernels told, and which differences between them changed nothing. By id() of kernels,
     which somebody else keeps."""
 
-    def __init__(self) -> None:
+    def __init__(self, after: int) -> None:
+        """after: steps of evaluation of the file up to which nothing is expected."""
+        self._left = after
         self._known: dict[int, list[tuple[Passed, Told]]] = defaultdict(list)
         """What the launches of a kernel passed, and told."""
         self._alike: dict[tuple[int, Difference], int] = defaultdict(int)
@@ -34,6 +36,7 @@ class Repeats:
 
     def take(self, kernel: Function, analysis: KernelAnalysis) -> None:
         """Note an evaluation that came to its end and told something."""
+        self._left -= analysis.work
         if analysis.stopped or not analysis.conflicts:
             return
         passed, told = _passed(analysis.launch), tuple(map(_told, analysis.conflicts))
@@ -46,7 +49,10 @@ class Repeats:
         self._known[id(kernel)].append((passed, told))
 
     def expects(self, kernel: Function, launch: Launch) -> bool:
-        """Whether a launch differs from one that was evaluated only as others did that told the same."""
+        """Whether a launch differs from one that was evaluated only as others did that told the same, in a
+        file that takes long."""
+        if self._left > 0:
+            return False
         passed = _passed(launch)
         keys = [(id(kernel), _difference(passed, other)) for other, _ in self._known.get(id(kernel), ())]
         return any(self._alike.get(key, 0) >= EXAMPLES and key not in self._apart for key in keys if key[1])

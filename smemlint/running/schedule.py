@@ -129,7 +129,7 @@ def in_turn(
     """
     done: dict[int, Sequence[KernelAnalysis]] = {}
     costs = _Costs()
-    guesses, evaluated, repeats = _Guesses(), Evaluated(), Repeats()
+    guesses, evaluated, repeats = _Guesses(), Evaluated(), Repeats(MANY_WORK)
     work = 0
 
     def steps() -> int:
@@ -146,10 +146,6 @@ def in_turn(
         if left == "budget" and b.rank == 0 and work < FIRST_WORK:
             return ""
         return left or ("steps" if b.rank > 0 and too_few(b) else "")
-
-    def repeated(b: Begun, launch: Launch) -> bool:
-        """Whether numbers of a launch may be expected to change nothing, in a file that takes long."""
-        return work >= MANY_WORK and repeats.expects(b.kernel, launch)
 
     def too_few(b: Begun) -> bool:
         """Whether a further launch would not come to its end within the steps that are left."""
@@ -190,7 +186,7 @@ def in_turn(
                 b.launch,
                 common,
                 lambda x: one(b, x),
-                lambda x: bool(over()) or too_few(b) or repeated(b, x),
+                lambda x: bool(over()) or too_few(b) or repeats.expects(b.kernel, x),
             )
 
     def checked(b: Begun, launch: Launch) -> KernelAnalysis | None:
