@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from math import gcd
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.compiler.address_patterns import Forms, lead
-from smemlint.evaluate.compiler.coalesce import as_written, widened
+from smemlint.evaluate.compiler.coalesce import CHOSEN_WORDS, as_written, widened
 from smemlint.evaluate.compiler.passes import compiled, plain
 from smemlint.evaluate.cost_ends import CostEnds
 from smemlint.evaluate.machine.faults import fault
@@ -98,13 +98,13 @@ def traces_of(
         run = runs[id(log)]
         if run.alone:
             built = _built(m, forms, log, site, launch, run.alone, log.width, starts)
-            traces.append(_perhaps_kept(built) if run.dropped else built)
+            traces.append(_perhaps_kept(built) if run.dropped else _perhaps_fewer(built, run.alone))
         for width, events in run.wide.items():
             group = groups.setdefault((id(log), width), len(groups))
             built = _built(m, forms, log, site, launch, events, width, starts)
             joined = replace(built, joined=width, group=group)
             joined = _perhaps(joined, run.doubtful) if run.doubtful else joined
-            traces.append(_perhaps_kept(joined) if run.dropped else joined)
+            traces.append(_perhaps_kept(joined) if run.dropped else _perhaps_fewer(joined, events))
         if run.spared:
             built = _built(m, forms, log, site, launch, run.spared, log.width, starts)
             traces.append(replace(built, weights=np.zeros_like(built.weights)))
@@ -185,6 +185,14 @@ def _perhaps_kept(stored: Trace) -> Trace:
         return stored
     reason = Unresolved("stored-or-not", _FOR_NOTHING, stored.site.place)
     return replace(stored, grade=Grade.BOUND, dropped=True, reason=stored.reason or reason)
+
+
+def _perhaps_fewer(loaded: Trace, events: Iterable[Event]) -> Trace:
+    """Return a load of which the compiler may leave out some."""
+    if loaded.grade is Grade.UNRESOLVED or not any(e.moved is not None and e.moved.perhaps for e in events):
+        return loaded
+    reason = Unresolved("joined-or-not", CHOSEN_WORDS, loaded.site.place)
+    return replace(loaded, grade=Grade.BOUND, dropped=True, reason=loaded.reason or reason)
 
 
 def _unresolved(site: Site, reason: Unresolved) -> Trace:

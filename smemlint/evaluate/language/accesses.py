@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from smemlint.banks import CAS_LOOP_LOAD
 from smemlint.evaluate.analysis.hoisted_lines import hoisted_lines
 from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
+from smemlint.evaluate.analysis.parts_read.chosen_records import needed_first
 from smemlint.evaluate.analysis.parts_read.computed_halves import is_computed
 from smemlint.evaluate.analysis.parts_read.elements import changing
 from smemlint.evaluate.analysis.parts_read.halves import halves_read, member_halves, narrow_reads
@@ -386,9 +389,41 @@ def _used_of(m: Machine, p: Pointer, t: Type, size: int, node: Expr | None) -> l
         return None
     note_choice(m, f, t, node)
     parts = _members_of(m, f, t, size, node)
-    if parts is None and id(node) not in m.code.members_read(f):
-        return loaded_whole(m, f, p, t, node)
-    return None if parts is None else moved(m, t, parts)
+    if parts is not None:
+        found: list[Moved] | None = moved(m, t, parts)
+    else:
+        found = None if id(node) in m.code.members_read(f) else loaded_whole(m, f, p, t, node)
+    needed = needed_first(f).get(id(node))
+    return found if needed is None else _needed_first(m, t, size, node, found, *needed)
+
+
+def _needed_first(
+    m: Machine,
+    t: RecordRef,
+    size: int,
+    node: Expr | None,
+    parts: list[Moved] | None,
+    names: frozenset[str],
+    replaced: bool,
+) -> list[Moved] | None:
+    """Parts of a record of which a condition reads some members, and needs the rest where it holds: what
+    joins these is loaded with them, what does not may be loaded by fewer lanes."""
+    found = whole(m.types, t, size, store=False) if parts is None else parts
+    layout = m.types.layout(t)
+    first = [layout.fields[name][0] for name in names if layout is not None and name in layout.fields]
+    narrow = (
+        any(isinstance(of, Scalar) and of.size < WORD for _, of in layout.fields.values())
+        if layout
+        else False
+    )
+    if replaced and narrow:
+        m.journal.chosen.add(id(node))
+    if not first or not any(part.number for part in found):
+        return parts
+    return [
+        part if any(part.at <= at < part.at + part.width for at in first) else replace(part, perhaps=True)
+        for part in found
+    ]
 
 
 def _known_early(m: Machine, p: Pointer) -> bool:
@@ -468,6 +503,8 @@ def record_access(
     if not some(may):
         return
     must = m.must if mask is None else m.must & mask
+    if moved is not None and moved.perhaps:
+        must = np.zeros_like(must)
     for o, offset, lanes, worlds in _targets(m, p, may):
         log = _site(m, op, width, o, place, matrices, node)
         log.fragment = fragment

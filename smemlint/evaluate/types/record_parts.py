@@ -24,12 +24,14 @@ MOST = 512
 
 @record(frozen=True, slots=True)
 class Moved:
-    """What one access moves of a value. alone: it joins with nothing; number: its 8 bytes are one number."""
+    """What one access moves of a value. alone: it joins with nothing; number: its 8 bytes are one number;
+    perhaps: it may be moved by fewer lanes, or none."""
 
     at: int
     width: int
     alone: bool = False
     number: bool = False
+    perhaps: bool = False
 
 
 NUMBER = Moved(0, LONG, number=True)

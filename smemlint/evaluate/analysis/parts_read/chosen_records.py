@@ -90,3 +90,36 @@ def _given_under_conditions(f: Function) -> Iterator[Assign]:
             for n in nodes_of(branch.then):
                 if isinstance(n, Assign) and n.op == "=":
                     yield n
+
+
+@by_identity
+def needed_first(f: Function) -> Mapping[int, tuple[frozenset[str], bool]]:
+    """By id() of an element that a variable begins as, and that a condition on its members keeps, drops or
+    replaces, the members that the condition reads: nvcc may load the rest where the condition holds. And
+    whether a variable is replaced, of which nvcc may load the rest once."""
+    begun = _begun(f)
+    read: dict[str, set[str]] = {}
+    inside: set[int] = set()
+    replaced: set[str] = set()
+    for branch in nodes_of(f.body):
+        if isinstance(branch, If):
+            asked = [n for n in nodes_of(branch.condition) if isinstance(n, Member) and not n.arrow]
+            own = [(n.base.id, n.name) for n in asked if isinstance(n.base, Name)]
+            for variable, name in own:
+                read.setdefault(variable, set()).add(name)
+            for n in nodes_of(branch):
+                inside |= {id(n)} if isinstance(n, Name) and n.id in dict(own) else set()
+                if (
+                    isinstance(n, Assign)
+                    and n.op == "="
+                    and isinstance(n.target, Name)
+                    and n.target.id in begun
+                ):
+                    value = uncopied(n.value)
+                    replaced |= {n.target.id, value.id} if isinstance(value, Name) else {n.target.id}
+    outside = {n.id for n in nodes_of(f.body) if isinstance(n, Name) and id(n) not in inside}
+    return {
+        id(start): (frozenset(read[name]), name in replaced)
+        for name, start in begun.items()
+        if name in read and (name not in outside or name in replaced) and is_element(start)
+    }
