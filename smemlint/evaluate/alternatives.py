@@ -89,7 +89,7 @@ def _holds(condition: Hashable, values: _Values) -> bool:
         case (int() as order, int() as n):
             return bool(values[order] == n)
         case (int() as const, tuple() as terms):
-            return bool(const + sum(by * prod(values[o] for o in mono) for mono, by in terms) != 0)
+            return bool(const + sum(by * prod(values[o] for o in mono) for mono, by in terms))
         case ("stayed", frozenset() as inner):
             return not all(_holds(c, values) for c in inner) or not all(map(_is_decided, inner))
         case _:

@@ -46,6 +46,7 @@ MOST_EVENTS = 20_000
 """Executions of a site, over all ways."""
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
 _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well")
+_ROUND_BEFORE = "the thread stored it in an earlier round, and the compiler may have it at hand"
 _FOR_NOTHING = "the compiler may drop the store: no load of the array asks memory for what was stored"
 _SPREAD = Unresolved("several-arrays", "which of several arrays lanes go to, or how far these are apart")
 
@@ -180,10 +181,11 @@ def _perhaps(joined: Trace, why: str) -> Trace:
 
 
 def _perhaps_kept(stored: Trace) -> Trace:
-    """Return a store that the compiler may drop."""
+    """Return an access that the compiler may drop."""
     if stored.grade is Grade.UNRESOLVED:
         return stored
-    reason = Unresolved("stored-or-not", _FOR_NOTHING, stored.site.place)
+    why = _FOR_NOTHING if stored.site.op == "store" else _ROUND_BEFORE
+    reason = Unresolved("stored-or-not", why, stored.site.place)
     return replace(stored, grade=Grade.BOUND, dropped=True, reason=stored.reason or reason)
 
 

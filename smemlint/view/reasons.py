@@ -28,7 +28,9 @@ REASONS: dict[str, dict[str, str]] = {
         "stored-or-not": (
             "a store to a static array whose loads all find the value at hand (`s[i] = x; y = "
             "s[i];`). nvcc drops such a store where the loads stand near, and keeps it where they do "
-            "not; a range down to nothing"
+            "not; or a load of what the thread stored in an earlier round of a loop (`x = s[r & 7]; "
+            "s[(r + 1) & 7] = x;`), which nvcc has at hand in some copies of the loop; a range down to "
+            "nothing"
         ),
         "run-time-choice": (
             "the address is one of a few, and what decides is the same for all lanes and known only "

@@ -16,6 +16,7 @@ from smemlint.evaluate.analysis.parts_read.widened_loads import handed_on, perha
 from smemlint.evaluate.analysis.plain_uses import plain_uses
 from smemlint.evaluate.compiler.address_facts import AddressFacts
 from smemlint.evaluate.compiler.address_patterns import Forms
+from smemlint.evaluate.compiler.at_hand import stored_the_round_before
 from smemlint.evaluate.compiler.in_place import separated
 from smemlint.evaluate.compiler.log import Entry, Log
 from smemlint.evaluate.compiler.similar_addresses import rewritten
@@ -62,7 +63,8 @@ class Runs:
     doubtful: str = ""
     """Why what runs wide here may as well run one by one."""
     dropped: bool = False
-    """Nothing of what is stored is loaded from here, so that the compiler may drop it."""
+    """Nothing of what is stored is loaded from here, or what is loaded was stored the round before, so that
+    the compiler may drop it."""
 
 
 def as_written(m: Machine, log: Log) -> dict[int, Runs]:
@@ -92,13 +94,15 @@ def widened(
     facts = AddressFacts(m, log, forms, logged, _joinable(m, log))
     perhaps: set[int] = set()
     groups, gone = vectorise(facts.events(logged), perhaps)
-    if not groups and not gone and not perhaps:
-        return runs
     for other in views() if facts.may_change(logged, groups, gone) else ():
         facts.compare(other)
         groups, gone = vectorise(facts.events(logged), perhaps)
         if not groups and not gone and not perhaps:
-            return runs
+            break
+    for s in stored_the_round_before(logged, gone, m.turns.told):
+        runs[id(s)].dropped = True
+    if not groups and not gone and not perhaps:
+        return runs
     unsure = {id(logged[index]) for index in perhaps - gone}
     dropped = {id(logged[index]) for index in gone}
     rests: dict[int, Event] = {}
