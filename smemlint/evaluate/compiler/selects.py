@@ -198,7 +198,7 @@ def _is_vector(e: Event) -> bool:
 
 def _one_offset(a: Event, b: Event) -> Int | None:
     """The address of a load of both arms; None where they may have one each. In an arm of few lanes it may be
-    told for these alone: then the other arm tells it, if both are written alike."""
+    told for these alone: then the other arm tells it, or each its own lanes', if both are written alike."""
     if same(a.offset, b.offset):
         return a.offset
     x, y = (Int(0, e.offset.type, e.offset.terms) for e in (a, b))
@@ -209,6 +209,8 @@ def _one_offset(a: Event, b: Event) -> Int | None:
     for part, whole in ((a, b), (b, a)):
         if not (apart & part.may).any():
             return whole.offset
+    if any(isinstance(e.offset.const, int) for e in (a, b)) and not (a.may & b.may).any():
+        return Int(np.where(b.may, b.offset.const, a.offset.const), a.offset.type, a.offset.terms)
     return None
 
 

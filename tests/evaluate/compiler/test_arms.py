@@ -69,6 +69,11 @@ HEADS = {
         "if (t == 3) s[t] = s[2 * t] - s[3 * t]; else s[t] = s[2 * t] * s[t + 999] - 2;",
         [2, 1, 1],
     ),
+    "a lane in each arm": (
+        "if (t == 4 || t == 9) { int i = 7 * t; if (t == 9) s[t] = s[i] - s[3 * t]; "
+        "else s[t] = s[i] * s[t + 999] - 2; }",
+        [1, 1, 1],
+    ),
     "the same element by another index": (
         "if (t == 3) in[t] = s[6]; else in[t + 40] = s[2 * t] + s[t + 999];",
         [1, 2, 1],
