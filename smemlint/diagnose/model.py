@@ -36,11 +36,13 @@ class Cause:
 @record(frozen=True, slots=True)
 class Spread:
     """How the cost of an access is spread. visits: ways of each visit in program order, run-length coded;
-    request: ways of the worst request; loads: by loops of unknown length, as in Conflict."""
+    request: ways of the worst request; loads: by loops of unknown length, surely: ways that a request surely
+    has, as in Conflict."""
 
     visits: tuple[tuple[float, int], ...] = ()
     request: float | None = None
     loads: tuple[Load, ...] = ()
+    surely: float = 0
 
 
 @record(frozen=True, slots=True)
@@ -109,7 +111,9 @@ class Access:
     @property
     def worst_low(self) -> float | None:
         """The same, as far as it is proved."""
-        return self.worst if self.wavefronts == self.wavefronts_low else self.ways_low
+        if self.wavefronts == self.wavefronts_low or self.ways_low is None:
+            return self.worst
+        return max(self.ways_low, self.spread.surely)
 
 
 def _ratio(wavefronts: int | None, ideal: int | None) -> float | None:

@@ -75,6 +75,7 @@ def observe(
                 conflict.ways_by_visit,
                 conflict.worst.ways if conflict.worst is not None else None,
                 conflict.loads,
+                conflict.surely,
             ),
             joined=conflict.joined,
             reached=site.reached,

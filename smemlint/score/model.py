@@ -69,6 +69,8 @@ class Conflict:
     on_way: tuple[float, str] | None = None
     """Where a condition that is the same for all lanes chooses the address: the most ways that the access
     surely has on one of its ways, and what holds there."""
+    surely: float = 0
+    """The most ways of a request that surely runs and has them whatever is not known."""
     any_block: bool = False
     """Whether the ways are the same for every shape that host code leaves to the block, if its warps are
     whole."""

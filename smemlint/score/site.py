@@ -19,7 +19,7 @@ from smemlint.score.grade import grade_of
 from smemlint.score.loads import loads_of
 from smemlint.score.model import Conflict, Request, Stride
 from smemlint.score.requests import Access, Costs, MisalignedError, aligned, costs, faults, or_apart
-from smemlint.score.totals import endless, optional, running, sums, worst_way
+from smemlint.score.totals import endless, optional, running, sums, surely, worst_way
 
 Ints = NDArray[np.int64]
 
@@ -226,6 +226,7 @@ def _conflict(trace: Trace, found: Priced, assumed: bool) -> Conflict:
         stride=stride,
         joined=trace.joined,
         loads=loads_of(trace, cost),
+        surely=surely(trace, cost),
         on_way=worst_way(trace, cost) if grade not in PROVED and known and low is None else None,
     )
 

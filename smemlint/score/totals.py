@@ -65,6 +65,14 @@ def worst_way(trace: Trace, cost: Costs) -> tuple[float, str] | None:
     return (least, condition) if least > 1 else None
 
 
+def surely(trace: Trace, cost: Costs) -> float:
+    """The most ways of a request that surely runs, as far as they are known; 0 where none is known to run."""
+    if trace.ways > 1 or trace.repeats is not None or trace.dropped:
+        return 0
+    runs = (_groups(trace) == 0) & (trace.weights > 0) & (cost.ideal > 0)
+    return float((cost.low[runs] / cost.ideal[runs]).max(initial=0))
+
+
 def _by_way(trace: Trace, cost: Costs) -> list[tuple[Fraction, Fraction, int]]:
     """By way: what it costs at most and at least, measured by the ideal, which is the third."""
     open_ = np.zeros_like(trace.weights) if trace.repeats is None else trace.repeats.depth

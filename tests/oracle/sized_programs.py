@@ -24,7 +24,7 @@ class SizedWriter(ProductionWriter):
             super(SizedWriter, self).statement(depth, returns)
             return
         forms = (self.guarded, self.guarded, self.either, self.flagged, self.rest, self.reduced, self.loaded)
-        nested = (self.guarded_rounds, self.guarded_rounds, self.left_rounds, self.bounded_rows)
+        nested = (self.guarded_rounds, self.guarded_rounds, self.left_rounds, self.bounded_rows, self.doubled)
         kind = self.number(0, len(forms) + (2 * len(nested) if depth else 0) - 1)
         if kind < len(forms):
             forms[kind]()
@@ -129,6 +129,26 @@ class SizedWriter(ProductionWriter):
         out = self.choose(f"{i} * 64 + tid >= size", "tid >= size", f"{i} >= size || {self.some()}")
         self.line(f"if ({out}) {self.choose('break', 'continue')};")
         self.places(i)
+        self.line("}")
+
+    def doubled(self) -> None:
+        """A number that doubles until it is as large as the problem."""
+        k = self.name("k")
+        first, step = (
+            self.choose("1", "2"),
+            self.choose(f"{k} *= 2", f"{k} <<= 1", f"{k} += {k}", f"{k} <<= 2"),
+        )
+        test = self.choose(
+            f"{k} < size", f"{k} <= size", f"{k} < size / 2", f"size > {k}", f"{k} <= size >> 2"
+        )
+        self.line(f"for (int {k} = {first}; {test}; {step}) {{")
+        pair = f"2 * tid - (tid & ({k} - 1))"
+        apart = f"(tid / {k}) * 2 * {k} + tid % {k}"
+        at = self.choose(pair, f"{pair} + {k}", apart, f"{apart} + {k}", f"tid ^ {k}", f"lane * {k} + warp")
+        guard = self.choose("", "", f"if ({self.some()}) ", f"if (tid * {k} < size) ")
+        self.line(f"{guard}t[({at}) & 4095] += t[(tid * {self.choose('1', '2', k)}) & 4095];")
+        if self.chance(30):
+            self.somewhere()
         self.line("}")
 
     def bounded_rows(self) -> None:

@@ -24,6 +24,7 @@ from smemlint.evaluate.run.loops.compile_time import (
     renewed_by,
     rest_first,
 )
+from smemlint.evaluate.run.loops.doubling import run_doubling
 from smemlint.evaluate.run.loops.exit_blocks import ExitBlock, Ways, exits_of
 from smemlint.evaluate.run.loops.generic import pragma_of, run_generic
 from smemlint.evaluate.run.loops.iterations import (
@@ -196,7 +197,7 @@ def _go_round(m: Machine, s: Loop) -> None:
                     s = _back_to(m, s, head)
                     continue
                 if settled is None:
-                    run_generic(m, s, exits, c, iterations_left(m, s) if c.known else None)
+                    _left_open(m, s, exits, c)
                     for_all = not trips
                     break
                 c = settled
@@ -285,6 +286,12 @@ def _is_spent(m: Machine, began: int, starts: list[tuple[int, int]], *, alike: b
     if not alike or steps > _FEW * usual:
         return steps > _FEW * usual
     return steps > usual and not lanes_change(m, [at for at, _ in starts])
+
+
+def _left_open(m: Machine, s: Loop, exits: Exits, c: Int) -> None:
+    """Run the rounds of a loop whose condition nobody can decide, or scale alone."""
+    if not run_doubling(m, s, exits, c):
+        run_generic(m, s, exits, c, iterations_left(m, s) if c.known else None)
 
 
 def _fewer(m: Machine, s: Loop, limit: int, trips: int, started: bool) -> int:
