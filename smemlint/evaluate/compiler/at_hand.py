@@ -1,7 +1,6 @@
 """Loads of what the thread stored last, in an earlier round of a loop, where nvcc may see it or not.
 
     x = s[r & 7]; s[(r + 1) & 7] = x + 1;           // what one round stores the next one loads
-    for (j = 0; j < i; j++) s[i] -= a[j];           // 8 rounds, then 4, then one by one, each with its store
 
 nvcc has the value at hand in some of the copies that it makes of the loop, and loads it in others.
 """
@@ -14,11 +13,8 @@ from smemlint.evaluate.compiler.log import Entry, distance
 from smemlint.evaluate.machine.machine import Event, SiteLog
 
 
-def stored_the_round_before(
-    logged: Sequence[Entry], gone: Collection[int], told: Collection[int]
-) -> Iterator[SiteLog]:
-    """The sites of such loads. logged: in program order; gone: indices of what surely does not run; told:
-    rounds whose number a loop around tells."""
+def stored_the_round_before(logged: Sequence[Entry], gone: Collection[int]) -> Iterator[SiteLog]:
+    """The sites of such loads. logged: in program order; gone: indices of what surely does not run."""
     last: dict[int, Event] = {}
     found: set[int] = set()
     for n, e in enumerate(logged):
@@ -28,8 +24,7 @@ def stored_the_round_before(
             last[id(e.site.object)] = e
         elif n not in gone and id(e.site) not in found:
             before = last.get(id(e.site.object))
-            near = before is not None and (before.region == e.region or e.turn in told)
-            if before is not None and near and _left_by(before, e):
+            if before is not None and before.region == e.region and _left_by(before, e):
                 found.add(id(e.site))
                 yield e.site
 

@@ -99,7 +99,7 @@ def widened(
         groups, gone = vectorise(facts.events(logged), perhaps)
         if not groups and not gone and not perhaps:
             break
-    for s in stored_the_round_before(logged, gone, m.turns.told):
+    for s in stored_the_round_before(logged, gone):
         runs[id(s)].dropped = True
     if not groups and not gone and not perhaps:
         return runs
