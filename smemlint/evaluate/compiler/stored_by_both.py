@@ -19,6 +19,7 @@ from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.selects import alike_accesses, is_fixed, note_values, what_is_behind
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.machine.state import Selected
+from smemlint.evaluate.memory import local_memory
 from smemlint.evaluate.values.number import Int, same
 from smemlint.ir import (
     STEPS,
@@ -33,6 +34,7 @@ from smemlint.ir import (
     Expr,
     FloatLiteral,
     If,
+    Index,
     Lambda,
     Literal,
     Loop,
@@ -90,11 +92,17 @@ def note_stores(
         a, b = _of(first, one), _of(second, other)
         if a is not None and b is not None:
             if not alike_accesses(m, a, b, "store") or not same(a.offset, b.offset):
+                _choose(m, c, (one, other), (a, b), together)
                 return
             if not (_is_last(first, a) and _is_last(second, b)):
                 return
         elif a is not None or b is not None:
             return
+        if show(one.target) != show(other.target):
+            if together or a is not None:
+                return
+            made = _Made.PERHAPS
+            continue
         verdict = _made(m, (one, other), (a, b), (then, otherwise, end), arms, behind, together)
         if verdict is _Made.APART:
             return
@@ -105,6 +113,23 @@ def note_stores(
                 note_values(m, c, first, second, [(one.value, other.value)])
         if not (_is_plain(one.value) and _is_plain(other.value)):
             made = _Made.PERHAPS  # what is computed for the later stores stands between
+
+
+def _choose(
+    m: Machine, c: Int, pair: tuple[Assign, Assign], events: tuple[Event, Event], together: bool
+) -> None:
+    """Remember that of stores behind one pointer the address may be chosen, where lanes part."""
+    a, b = events
+    place = pair[0].target
+    base = place.base if isinstance(place, Index) else place.operand if isinstance(place, Unary) else None
+    pointer = isinstance(base, Name) and base.id not in m.memory.shared
+    if together or not pointer or not alike_accesses(m, a, b, "store"):
+        return
+    if any(s.kept in (a.order, b.order) for s in m.journal.selected):
+        return
+    offset = local_memory.merge(m, c, a.offset, b.offset)
+    assert isinstance(offset, Int)
+    m.journal.selected.append(Selected(a.order, b.order, offset, perhaps=True))
 
 
 def _select(m: Machine, a: Event, b: Event, behind: Behind, *, perhaps: bool) -> None:
@@ -135,6 +160,8 @@ def _made(
         return _Made.ONE
     if all(_begins_with(arm, one.target) for arm in arms):
         return _Made.ONE
+    if _is_pointer(one.target):
+        return _Made.ONE
     looped = behind is not Behind.CODE
     if together:
         return _Made.PERHAPS if looped else _Made.APART
@@ -154,6 +181,15 @@ def _made(
         alone = all(len(statements(arm)) == 1 for arm in arms)
         return _Made.APART if alone and behind is Behind.CODE else _Made.PERHAPS
     return _Made.PERHAPS if _Made.PERHAPS in blocks else _Made.ONE
+
+
+def _is_pointer(place: Expr) -> bool:
+    """Whether a place is just where a pointer leads (`*p`, `p[0]`): its address is there in front."""
+    if isinstance(place, Index):
+        inner = place.base if isinstance(place.index, Literal) and place.index.value == 0 else None
+    else:
+        inner = place.operand if isinstance(place, Unary) and place.op == "*" else None
+    return isinstance(inner, Name) and not inner.id.startswith("@")
 
 
 def _is_used(m: Machine, a: Event, log: Sequence[Event | Barrier]) -> bool:
@@ -242,6 +278,11 @@ def _straight(arm: Node) -> _Made:
     return found
 
 
+def is_branched(arm: Node) -> bool:
+    """Return whether an arm is surely several blocks of code for the optimiser."""
+    return _straight(arm) is _Made.APART
+
+
 def _is_chosen(s: If) -> bool:
     """Whether an `if` is a choice between values at hand."""
     inner = [only_statement(arm) for arm in (s.then, s.otherwise) if arm is not None]
@@ -257,12 +298,22 @@ def _is_chosen(s: If) -> bool:
 def _last_stores(then: Node, otherwise: Node) -> Iterator[tuple[Assign, Assign]]:
     """Assignments to one place with which both arms end, the last ones first."""
     for a, b in zip(_from_the_end(then), _from_the_end(otherwise), strict=False):
-        if a is None or b is None or show(a.target) != show(b.target):
+        if a is None or b is None or not _may_be_one(a.target, b.target):
             return
         yield a, b
         values = (a.value, b.value)
         if a.op != b.op or a.op != "=" or any(is_element(n) for v in values for n in walk(v)):
             return  # a load that stays in its arm keeps the stores before it there
+
+
+def _may_be_one(a: Expr, b: Expr) -> bool:
+    """Whether two places are the same as text, or elements of one array, or where two pointers lead: the
+    compiler may choose the address."""
+    if isinstance(a, Unary) and isinstance(b, Unary):
+        return True
+    return show(a) == show(b) or (
+        isinstance(a, Index) and isinstance(b, Index) and show(a.base) == show(b.base)
+    )
 
 
 def _from_the_end(arm: Node) -> Iterator[Assign | None]:

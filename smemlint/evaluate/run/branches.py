@@ -11,6 +11,7 @@ from smemlint.evaluate.analysis.one_arm import in_another_order, one_arm
 from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import alike, note
 from smemlint.evaluate.compiler.stored_by_both import note_stores
+from smemlint.evaluate.compiler.stored_over import note_stored_over
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
@@ -168,6 +169,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
         sink.note(m, held, bool(c.const))
         if c.const:
             run(m, s.then)
+            note_stored_over(m, s, begun)
         elif otherwise is not None:
             run(m, otherwise)
         if early:
@@ -206,6 +208,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
         m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), s, chosen=chosen, early=early
     )
     m.context.moves = around
+    note_stored_over(m, s, begun)
     if early:
         spare(m, begun)
     if choice is not None and (parted or ways_out(m) > left):
