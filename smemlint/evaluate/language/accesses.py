@@ -48,7 +48,7 @@ from smemlint.evaluate.memory.several import (
     split,
 )
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.record_parts import NUMBER, Moved, whole
+from smemlint.evaluate.types.record_parts import NUMBER, Moved, may_skip_padding, whole
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.affine import atom
 from smemlint.evaluate.values.lanes import some
@@ -365,6 +365,8 @@ def _access_value(m: Machine, op: str, p: Pointer, t: Type, place: Place | None,
         return
     if place is None or not some(m.may):
         return
+    if may_skip_padding(m.types, t):
+        m.journal.padded.add(id(node))
     for part in whole(m.types, t, size, store=op == "store"):
         target = Pointer(p.object, plus(p.offset, part.at), t)
         record_access(m, op, part.width, target, place, node=node, moved=part)

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 from smemlint.evaluate.types.layout import Types
 from smemlint.ir import ArrayOf, Literal, Part, RecordRef, Type
+from smemlint.ir.types import BFLOAT16, HALF, element_type
 from smemlint.records import record
 
 WORD = 4
@@ -51,15 +52,34 @@ class _Leaf:
 def whole(types: Types, t: Type, size: int, *, store: bool) -> list[Moved]:
     """Return what one copy of a value of a resolved type moves."""
     width = min(types.align_of(t) or 1, LINE)
+    leaves = list(_leaves(types, t, 0)) if width >= LONG and size <= MOST else []
+    if may_skip_padding(types, t):
+        known = {leaf.at for leaf in leaves if leaf.number}
+        return [
+            Moved(at, LONG if at in known else WORD, number=at in known)
+            for at in range(0, size, WORD)
+            if at - WORD not in known
+        ]
     if width != LONG or size > MOST:
         return in_units(size, width)
-    leaves = list(_leaves(types, t, 0))
     found: list[Moved] = []
     for at in range(0, size, LONG):
         own = [leaf for leaf in leaves if at <= leaf.at < at + LONG]
         behind = bool(at % LINE and found and found[-1] == Moved(at - LONG, LONG))
         found += _of_unit(at, own, store=store, behind=behind)
     return found
+
+
+def may_skip_padding(types: Types, t: Type) -> bool:
+    """Return whether a record has bytes of no member beside members that are classes, or halves: nvcc copies
+    some of those by their own assignment, which leaves such bytes out."""
+    layout = types.layout(t) if isinstance(t, RecordRef) else None
+    size = types.size_of(t) or 0
+    if layout is None or size <= LONG or size > MOST or layout.align < LONG:
+        return False
+    held = [element_type(of) for _, of in layout.fields.values()]
+    covered = {byte for at, of in layout.fields.values() for byte in range(*_extent(types, at, of))}
+    return len(covered) < size and any(isinstance(of, RecordRef) or of in (HALF, BFLOAT16) for of in held)
 
 
 def numbers(types: Types, t: Type) -> frozenset[int]:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from instructions import compiled, needs_nvcc
 
-from smemlint.evaluate import evaluate
+from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
 RECORDS = {
@@ -94,6 +95,16 @@ def test_members_that_are_used_one_by_one_join_no_number_of_8_bytes(members: str
     copied = "s[t] = in[t]; __syncthreads(); R0 v = s[t ^ 1]; out[t].key = v.key; out[t].val = v.val;"
     assert told(text(members, body=by_name))[1] == loads
     assert told(text(members, body=copied))[1] == loads
+
+
+@pytest.mark.parametrize(
+    "members", ["int2 c; float3 b; double a;", "double2 v; char d; float *p; float2 e; int i;"]
+)
+def test_what_nvcc_copies_of_bytes_of_no_member_beside_classes_is_a_range(members: str) -> None:
+    """nvcc 13.0 moves 16, 4 and 8 bytes of the first, without its gap; of `int i; double v;` all."""
+    (module,) = load(source_from_bytes("k.cu", text(members).encode()))
+    costs = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    assert any(c.grade is Grade.BOUND for c in costs)
 
 
 @needs_nvcc
