@@ -75,7 +75,7 @@ def may_skip_padding(types: Types, t: Type) -> bool:
     some of those by their own assignment, which leaves such bytes out."""
     layout = types.layout(t) if isinstance(t, RecordRef) else None
     size = types.size_of(t) or 0
-    if layout is None or size <= LONG or size > MOST or layout.align < LONG:
+    if layout is None or size <= WORD or size > MOST or layout.align < WORD:
         return False
     held = [element_type(of) for _, of in layout.fields.values()]
     covered = {byte for at, of in layout.fields.values() for byte in range(*_extent(types, at, of))}

@@ -98,7 +98,12 @@ def test_members_that_are_used_one_by_one_join_no_number_of_8_bytes(members: str
 
 
 @pytest.mark.parametrize(
-    "members", ["int2 c; float3 b; double a;", "double2 v; char d; float *p; float2 e; int i;"]
+    "members",
+    [
+        "unsigned short a; float2 b; float c; double d;",
+        "int2 c; float3 b; double a;",
+        "double2 v; char d; float *p; float2 e; int i;",
+    ],
 )
 def test_what_nvcc_copies_of_bytes_of_no_member_beside_classes_is_a_range(members: str) -> None:
     """nvcc 13.0 moves 16, 4 and 8 bytes of the first, without its gap; of `int i; double v;` all."""
