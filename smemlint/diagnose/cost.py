@@ -49,7 +49,7 @@ def warps(kernel: KernelReport) -> int:
 
 class Costs:
     """The costs of all kernels of a run, each under the one launch and instance that stands for it: the one
-    with the most excess; of block shapes that are assumed, the one with the least."""
+    with the most excess; of block shapes that the program does not say, the one with the least."""
 
     def __init__(self, kernels: Sequence[KernelReport]) -> None:
         self._demands = {id(k): demand(k.accesses) for k in kernels}
@@ -57,8 +57,10 @@ class Costs:
         for k in kernels:
             instance = (k.key, k.template_arguments)
             best = instances.setdefault(instance, k)
+            supposed = k.launch.is_supposed
             more = self.kernel(k).excess > self.kernel(best).excess
-            if best is not k and (not more if k.launch.assumed else more):
+            more = more or supposed is not best.launch.is_supposed
+            if best is not k and (not more if supposed else more):
                 instances[instance] = k
         self._of: dict[object, KernelReport] = {}
         for k in instances.values():

@@ -21,7 +21,7 @@ from smemlint.fix.model import Suggestion
 from smemlint.ir import Place
 from smemlint.rules import DeclarationRule, Rule, Severity, find_rule
 from smemlint.rules.words import ways_text
-from smemlint.score.grade import STATED
+from smemlint.score.model import STATED
 from smemlint.view.help import HELP
 
 _SHOWN_VISITS = 12
@@ -149,7 +149,7 @@ def _proved(sight: Sight) -> bool:
 
 def _is_seen(access: Access, kernel: KernelReport) -> bool:
     """Whether the launches of the program have this cost, or those that it makes without arguments."""
-    if kernel.launch.assumed and not kernel.launch.default:
+    if kernel.launch.is_supposed:
         return False
     return access.grade != "assumed" or all(kind in _SEEN for kind, _, _ in access.assumptions)
 

@@ -175,6 +175,11 @@ class Started:
     beside: tuple[str, ...] = ()
     default: bool = False
 
+    @property
+    def is_supposed(self) -> bool:
+        """Whether the program does not say the block, as in `ir.Launch`."""
+        return self.assumed and not self.default
+
 
 @record(frozen=True, slots=True)
 class KernelReport:

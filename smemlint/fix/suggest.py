@@ -116,8 +116,8 @@ def suggest(
 def _launched(instances: list[Instance]) -> list[Instance]:
     """The instances without those under an assumed block shape, of kernels that a launch which was seen
     starts as well: in another configuration of the file there may be none."""
-    seen = {_kernel_of(i) for i in instances if not i.analysis.launch.assumed}
-    return [i for i in instances if not (i.analysis.launch.assumed and _kernel_of(i) in seen)]
+    seen = {_kernel_of(i) for i in instances if not i.analysis.launch.is_supposed}
+    return [i for i in instances if not (i.analysis.launch.is_supposed and _kernel_of(i) in seen)]
 
 
 def _kernel_of(instance: Instance) -> tuple[str, int]:

@@ -67,6 +67,12 @@ class Launch:
     """Where else the same instance is started, in a shape that is not known."""
 
     @property
+    def is_supposed(self) -> bool:
+        """Whether the program does not say the block: not in a launch, nor as what it takes without
+        arguments."""
+        return self.assumed and "block" not in self.defaults
+
+    @property
     def opened(self) -> str:
         """Where the launch stands that leaves this shape open; nothing for one that is known, or a guess."""
         is_open = self.assumed and not self.guessed and self.place is not None

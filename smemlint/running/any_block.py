@@ -13,7 +13,7 @@ from smemlint.evaluate import Grade
 from smemlint.evaluate.model import Assumption
 from smemlint.ir import Launch
 from smemlint.score import Conflict, KernelAnalysis
-from smemlint.score.grade import STATED
+from smemlint.score.model import STATED
 from smemlint.score.site import free_in_part
 
 WHOLE_WARPS = Assumption("whole-warps", "a block of whole warps; any shape gives the same")

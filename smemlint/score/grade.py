@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from smemlint.banks import WORD
 from smemlint.evaluate.model import Grade, Trace
+from smemlint.score.model import STATED
 from smemlint.score.requests import Access
-
-STATED = frozenset(("interior-block", "large-size"))
-"""Kinds of assumptions that are told beside a number and leave it exact: that of blocks away from the edges
-of a problem."""
 
 
 def grade_of(

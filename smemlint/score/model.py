@@ -9,6 +9,10 @@ from smemlint.ir import Function, Launch
 from smemlint.records import record
 from smemlint.score.load import Load
 
+STATED = frozenset(("interior-block", "large-size"))
+"""Kinds of assumptions that are told beside a number and leave it exact: that of blocks away from the edges
+of a problem."""
+
 
 @record(frozen=True, slots=True)
 class Request:

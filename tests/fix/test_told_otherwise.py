@@ -8,6 +8,7 @@ import pytest
 
 from fix import emulated
 from fix.edits.test_through import fixed
+from smemlint.cli import main
 
 TRANSPOSE = """
 __global__ void transpose(float *out, const float *in, int n) {
@@ -32,13 +33,22 @@ int main(int argc, char **argv) {
 def test_a_tile_as_wide_as_the_block_grows_with_the_block(tmp_path: Path) -> None:
     found, after = fixed(TRANSPOSE, tmp_path)
     assert found.edits is not None and not found.safe
-    assert found.unsafe_because == "what the program is told may change the block of the launch on line 16"
+    assert found.unsafe_because == "the block shape of `transpose` depends on the arguments of the program"
     assert "const int TILE_PITCH = blockDim.x | 1;" in after
     assert "size_t bytes = bs * bs * sizeof(float) + bs * sizeof(float);" in after
     # The last element that a square block of any width reaches lies within the bytes.
     for width in range(1, 33):
         pitch = width | 1
         assert (width - 1) * pitch + width - 1 < width * width + width
+
+
+def test_the_block_of_a_program_without_arguments_stands_for_its_kernel(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not the least of the usual shapes that are tried beside it."""
+    (tmp_path / "a.cu").write_text(TRANSPOSE, encoding="utf-8")
+    main([str(tmp_path / "a.cu"), "--no-cache"])
+    assert "(1,024 of 1,056 a block), 992 excess" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def width_of(v: Value) -> int:
 def bits_of(v: Value) -> Int | None:
     """The bytes of a value as an integer of its width; None where they are not followed."""
     if isinstance(v, Int):
-        return v
+        return v if v.known or v.type.size in UNSIGNED else None
     if not isinstance(v, Other):
         return None
     if v.bits is not None or not isinstance(v.value, float) or not isinstance(v.type, Scalar):

@@ -93,8 +93,10 @@ def open_questions(instances: Sequence[Instance], analyses: Sequence[KernelAnaly
             return f"the size of `{array.name}` is given at the launch"
         if instance.piece is not None and instance.piece.open:
             return instance.piece.open
-        if instance.analysis.launch.assumed:
-            return f"the block shape of `{instance.analysis.kernel.name}` is assumed"
+        launch, kernel = instance.analysis.launch, instance.analysis.kernel.name
+        if launch.assumed:
+            told = "depends on the arguments of the program" if "block" in launch.defaults else "is assumed"
+            return f"the block shape of `{kernel}` {told}"
         path = array.place.path
         if path != (main or instance.analysis.kernel.place.path) or path.endswith(_HEADERS):
             name = array.place.path.rpartition("/")[2]

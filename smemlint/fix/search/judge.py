@@ -85,12 +85,13 @@ def excess(analysis: KernelAnalysis) -> float:
 
 
 def standing(analyses: Sequence[KernelAnalysis]) -> int:
-    """The number of the analysis that stands for all: the one with the most excess; of block shapes that are
-    assumed, the one with the least."""
+    """The number of the analysis that stands for all: the one with the most excess; of block shapes that the
+    program does not say, the one with the least."""
     best = 0
     for n, each in enumerate(analyses):
-        more = excess(each) > excess(analyses[best])
-        if n and (not more if each.launch.assumed else more):
+        supposed = each.launch.is_supposed
+        more = excess(each) > excess(analyses[best]) or supposed is not analyses[best].launch.is_supposed
+        if n and (not more if supposed else more):
             best = n
     return best
 

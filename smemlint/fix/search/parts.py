@@ -376,7 +376,7 @@ def _open(instance: Instance, mapped: set[int], mine: Sequence[Member], pointer:
 
 def places_of(instances: Sequence[Instance]) -> list[Place]:
     launches = [i.analysis.launch for i in instances]
-    return [launch.place for launch in launches if launch.place is not None and not launch.assumed]
+    return [launch.place for launch in launches if launch.place is not None and not launch.is_supposed]
 
 
 def pool_of(instances: Sequence[Instance], source: Source) -> Pool | Refusal:

@@ -69,3 +69,12 @@ def test_a_value_is_what_its_bytes_are(body: str, ways: int) -> None:
 def test_an_integer_over_which_a_float_was_written_is_not_known(body: str) -> None:
     store = scored(f"int t = threadIdx.x;\n{body}", block=(32, 1, 1))[-1]
     assert (store.ways_low, store.ways) == (1, 32)
+
+
+@pytest.mark.parametrize(("part", "ways"), [("p[0] * 32 + t", (1, 1)), ("(p[1] & 3) * 32 + t", (1, 1))])
+def test_half_of_an_integer_of_16_bytes_that_is_not_known_is_one_number(
+    part: str, ways: tuple[int, int]
+) -> None:
+    body = f"__int128 v = n;\nunsigned long long *p = (unsigned long long *)&v;\ns[{part}] = 1;"
+    (store,) = scored(f"int t = threadIdx.x;\n{body}", block=(32, 1, 1))
+    assert (store.ways_low, store.ways) == ways
