@@ -18,9 +18,10 @@ from smemlint.evaluate.compiler.address_facts import AddressFacts
 from smemlint.evaluate.compiler.address_patterns import Forms
 from smemlint.evaluate.compiler.at_hand import stored_the_round_before
 from smemlint.evaluate.compiler.in_place import separated
+from smemlint.evaluate.compiler.join_events import JoinGroup
 from smemlint.evaluate.compiler.log import Entry, Log
 from smemlint.evaluate.compiler.similar_addresses import rewritten
-from smemlint.evaluate.compiler.vectorise import JoinGroup, vectorise
+from smemlint.evaluate.compiler.vectorise import vectorise
 from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
 from smemlint.evaluate.values.affine import UNSURE
 from smemlint.evaluate.values.number import Int
