@@ -308,7 +308,7 @@ class _Builder:
         if len(self.ways) > 1 or self.terms.loose:
             text = f"the address is one of {len(self.ways)}, as a run-time choice decides"
             return Unresolved("run-time-choice", text, self.log.place)
-        if self.visits.groups({}) is not None:
+        if self.visits.undecided:
             text = "which of its requests run depends on run-time values"
             return Unresolved("run-time-choice", text, self.log.place)
         return None

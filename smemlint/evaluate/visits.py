@@ -124,13 +124,18 @@ class Visits:
         """Number of each request's warp."""
         return np.concatenate(self._warps) if self._warps else None
 
+    @property
+    def undecided(self) -> bool:
+        """Whether the conditions on the way to some requests are others than to the rest, and undecided."""
+        return len(set(self._under)) > 1
+
     def groups(self, choices: Mapping[int, int]) -> Groups | None:
         """The requests by the undecided conditions on the way to them; None: these are all the same. choices:
         by unknown, of which at most one is 1."""
+        if not self.undecided:
+            return None
         numbers: dict[Hashable, int] = {(): 0}
         found = [numbers.setdefault(key, len(numbers)) for key in self._under]
-        if len(set(found)) < 2:
-            return None
         return Groups(np.array(found, dtype=np.int64), alternatives([*numbers], choices))
 
     def _each(self) -> list[int]:

@@ -6,7 +6,7 @@ number. `scan<<<1, n / 2>>>(p, n)` ties the argument to the block: with 128 thre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from math import inf, prod
@@ -66,6 +66,11 @@ class Candidate:
     """Whether host code says all of its shapes in so many words: `small ? 64 : 128`."""
     default: bool = False
     """Whether it is that of a program which is told nothing."""
+
+
+def default_first(default: Candidate, others: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Return shapes to try, that of a program which is told nothing before the others."""
+    return (replace(default, default=True), *(c for c in others if c.block != default.block))
 
 
 def candidates(

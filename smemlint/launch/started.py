@@ -48,7 +48,7 @@ from smemlint.ir.types import VOID
 from smemlint.ir.walk import walk
 from smemlint.launch.addressed import targets
 from smemlint.launch.model import Started
-from smemlint.launch.open import Candidate, candidates, is_multiple
+from smemlint.launch.open import Candidate, candidates, default_first, is_multiple
 from smemlint.launch.overloaded import meant
 
 Shape: TypeAlias = tuple["int | None", "int | None", "int | None"]
@@ -243,7 +243,7 @@ def _default_first(
         return likely
     x, y, z = (n or 0 for n in whole)
     same = next((c for c in likely if c.block == (x, y, z)), Candidate((x, y, z), None, {}))
-    return (replace(same, default=True), *(c for c in likely if c is not same))
+    return default_first(same, likely)
 
 
 def _numbers(m: Machine, extents: Sequence[Int] | None) -> Shape:

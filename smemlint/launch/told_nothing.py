@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from smemlint.launch.model import Started
-from smemlint.launch.open import Candidate
+from smemlint.launch.open import Candidate, default_first
 from smemlint.launch.ways import instance
 
 
@@ -34,9 +34,8 @@ def _one_of_several(s: Started, o: Started) -> Started:
     """A launch whose shape depends on the command line. o: the same where that is not known."""
     if o.stated:
         return o
-    default = Candidate(s.block, s.dynamic, s.arguments, default=True)  # type: ignore[arg-type]
-    others = (c for c in o.likely if c.block != s.block)
-    return replace(o, likely=(default, *others), defaults=_differing(s, [o]))
+    default = Candidate(s.block, s.dynamic, s.arguments)  # type: ignore[arg-type]
+    return replace(o, likely=default_first(default, o.likely), defaults=_differing(s, [o]))
 
 
 def _differing(s: Started, same: Sequence[Started]) -> frozenset[str]:

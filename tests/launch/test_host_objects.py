@@ -315,8 +315,9 @@ def test_a_number_of_the_program_that_others_set_is_what_it_began_with_or_any_ot
     assert all(x.assumed for x in found) and len(found) > 1
 
 
-def test_a_number_of_the_program_that_its_start_leaves_alone_is_known() -> None:
+def test_a_number_of_the_program_that_its_start_leaves_alone_is_tried_first() -> None:
     host = "int threads = 96; void parse(int c, char **v) { if (c > 1) threads = atoi(v[1]); }"
     host += "void go(float *p) { sum<<<1, threads>>>(p, p); }"
     host += "int main(int c, char **v) { parse(c, v); go(nullptr); }"
-    assert launches(host)[0].block[0] == 96
+    first = launches(host)[0]
+    assert (first.block[0], first.origin) == (96, "a.cu:8 without arguments")

@@ -37,12 +37,10 @@ def reads_alike(then: object, otherwise: object) -> int:
     return found
 
 
-def leads(then: object, otherwise: object) -> frozenset[str]:
+def leads(then: object, otherwise: object) -> str | None:
     """Return the address, as text, that both arms make before anything else."""
     one, other = next(_steps(then), None), next(_steps(otherwise), None)
-    return (
-        frozenset({one[1]}) if one is not None and other is not None and one[1] == other[1] else frozenset()
-    )
+    return one[1] if one is not None and other is not None and one[1] == other[1] else None
 
 
 def is_plain(e: Expr | None) -> bool:

@@ -34,7 +34,7 @@ def _is_index(m: Machine, o: Object, before: Affine) -> bool | None:
         return False
     size = m.types.size_of(element)
     row = dims[-1] * size if len(dims) > 1 and dims[-1] is not None and size is not None else 0
-    if not before.terms or len(dims) > 1 != bool(row):
+    if not before.terms or (len(dims) > 1 and not row):
         return None
     terms = [(v, factor) for v, factor in before.terms if not row or factor % row]
     const = before.const % row if row else before.const

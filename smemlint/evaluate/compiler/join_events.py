@@ -29,7 +29,7 @@ class BothArms:
     yes: tuple[int, int]
     no: tuple[int, int]
     small: bool
-    leads: frozenset[str] = frozenset()
+    leads: str | None = None
     within_yes: tuple[BothArms, ...] = ()
     within_no: tuple[BothArms, ...] = ()
 

@@ -169,7 +169,7 @@ class _ValuesBehindArms:
             inside = {region for region, _, _ in left}
             if self._overwritten(address, left):
                 return False
-            front = event.kind.around.in_front or event.kind.around.written in arms.leads
+            front = event.kind.around.in_front or event.kind.around.written == arms.leads
             loads = not any(self._is_within(i, inside) for _, i in self.stored)
             merged = all(self._events[i].kind.perhaps for _, _, i in left)
             if not front and (merged or (loads and arms.small and len(left) > 2)):

@@ -188,6 +188,7 @@ class Journal:
 
 
 Line: TypeAlias = tuple[int, int]
+"""The regions with which a straight line begins and ends."""
 
 
 @record(eq=False, slots=True)
@@ -201,9 +202,9 @@ class StraightLines:
     """By region: the line that surely ran before it, of which it is a branch."""
     arms: dict[tuple[int, Hashable], int] = field(default_factory=dict)
     """By line and condition: the region of the branches on it."""
-    both: dict[int, list[tuple[Line, Line, bool, frozenset[str]]]] = field(default_factory=dict)
-    """By line: where both arms of its branches begin and end, whether they are small, and the addresses with
-    which both begin."""
+    both: dict[int, list[tuple[Line, Line, bool, str | None]]] = field(default_factory=dict)
+    """By line: where both arms of its branches begin and end, whether they are small, and the address with
+    which both begin (`join_events.BothArms`)."""
     behind: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """By region behind a loop that stays a loop: the lines that surely ran, and left their values at hand."""
     looped: dict[int, int] = field(default_factory=dict)

@@ -107,8 +107,10 @@ def needed_first(f: Function) -> Mapping[int, tuple[frozenset[str], bool]]:
             own = [(n.base.id, n.name) for n in asked if isinstance(n.base, Name)]
             for variable, name in own:
                 read.setdefault(variable, set()).add(name)
+            variables = {variable for variable, _ in own}
             for n in nodes_of(branch):
-                inside |= {id(n)} if isinstance(n, Name) and n.id in dict(own) else set()
+                if isinstance(n, Name) and n.id in variables:
+                    inside.add(id(n))
                 if (
                     isinstance(n, Assign)
                     and n.op == "="
