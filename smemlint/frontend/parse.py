@@ -45,6 +45,7 @@ from smemlint.frontend.text.operands import with_commas
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import SourceError, SourceFile
+from smemlint.source.blank import blanked
 from smemlint.source.build_macros import build_macro
 from smemlint.system import clock
 from smemlint.system.observed import collecting
@@ -286,7 +287,6 @@ class _Attempt:
 
 
 _QUALIFIERS = ("__host__", "__device__", "__global__", "__shared__", "__constant__")
-_INK = pattern(rb"[^\n]")
 _RESTRICTED = pattern(rb"(?<=>)\s*\b__restrict(?:__)?\b")
 _QUALIFIER_DEFINED = pattern(rb"#[ \t]*(?:define|undef)[ \t]+__(?:host|device|global|shared|constant)__")
 
@@ -297,7 +297,7 @@ def _as_clang_reads(data: bytes, switched: list[str]) -> bytes:
     a launch are parentheses, and operands of assembly stand apart. No class is `__restrict__` (older
     compilers take `Accessor<T> __restrict__ in`): clang would drop every launch of that kernel."""
     names = [*switched, *_QUALIFIERS] if _QUALIFIER_DEFINED.search(data) else switched
-    data = _RESTRICTED.sub(lambda found: _INK.sub(b" ", found.group()), drop_defines(data, names))
+    data = _RESTRICTED.sub(lambda found: blanked(found.group()), drop_defines(data, names))
     return with_commas(in_parentheses(data))
 
 

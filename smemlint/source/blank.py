@@ -8,6 +8,12 @@ from smemlint.patterns import pattern
 from smemlint.source.tokens import literals
 
 _INK = pattern(r"[^\n]")
+_INK_BYTES = pattern(rb"[^\n]")
+
+
+def blanked(data: bytes) -> bytes:
+    """Return as many spaces, on as many lines."""
+    return _INK_BYTES.sub(b" ", data)
 
 
 @lru_cache(maxsize=16)

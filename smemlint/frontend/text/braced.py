@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from smemlint.patterns import pattern
+from smemlint.source.blank import blanked
 
 _LAUNCH = pattern(rb"<<<")
 _TOKEN = pattern(rb"//[^\n]*|/\*.*?\*/|>>>|[()\[\]{},;]|[^\s()\[\]{},;/>]+|\S", re.DOTALL)
-_INK = pattern(rb"[^\n]")
 
 
 def in_parentheses(data: bytes) -> bytes:
@@ -22,7 +22,7 @@ def in_parentheses(data: bytes) -> bytes:
                 text = text or bytearray(data)
                 text[start], text[end] = b"()"
             if text and comma > start and not brace:
-                text[start + 1 : comma + 1] = _INK.sub(b" ", data[start + 1 : comma + 1])
+                text[start + 1 : comma + 1] = blanked(data[start + 1 : comma + 1])
     return bytes(text) if text else data
 
 

@@ -16,7 +16,7 @@ from smemlint.frontend.text.coverage import INACTIVE, SkippedText, shared_tokens
 from smemlint.ir import Unparsed
 from smemlint.patterns import pattern
 from smemlint.records import record
-from smemlint.source.blank import blank_literals
+from smemlint.source.blank import blank_literals, blanked
 
 MAX_EXTRA = 2
 _DIRECTIVE = pattern(
@@ -152,7 +152,7 @@ def drop_defines(data: bytes, names: Sequence[str]) -> bytes:
         return data
     pattern = rb"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(?:%s)\b(?:[^\n\\]|\\\r?\n|\\.)*"
     own = re.compile(pattern % b"|".join(re.escape(name.encode()) for name in names), re.MULTILINE)
-    return own.sub(lambda found: re.sub(rb"[^\n]", b" ", found.group()), data)
+    return own.sub(lambda found: blanked(found.group()), data)
 
 
 def _spell(name: str, value: str | None) -> str:

@@ -15,14 +15,14 @@ from smemlint.frontend.text.shadows import Blocks, scope_end, shadowed_until
 from smemlint.ir import Place, Unparsed
 from smemlint.patterns import pattern
 from smemlint.records import record
-from smemlint.source.blank import blank_literals
+from smemlint.source.blank import blank_literals, blanked
 
 INACTIVE = "in a preprocessor branch that no tried configuration switches on"
 DROPPED = "clang dropped the statement"
 
 _SHARED = pattern(rb"(?<!\w)__shared__(?!\w)")
 _UNNAMED = pattern(rb"(?<!\w)__shared__\s+(union|struct)\s*\{[^{};]*(?:;[^{};]*)*\}\s*;")
-"""A union without a name, whose members are named like variables."""
+"""A union (or struct) without a name, whose members are named like variables."""
 _NAME = pattern(rb"[A-Za-z_]\w*")
 _POINTER = pattern(rb"\(\s*[*&]\s*(?:const\s+|__restrict__\s+)?([A-Za-z_]\w*)")
 _DIRECTIVE = pattern(rb"^[ \t]*#(?:[^\n\\]|\\\r?\n|\\.)*", re.MULTILINE)
@@ -115,7 +115,7 @@ def uncovered(
 @lru_cache(maxsize=256)
 def _code(data: bytes) -> bytes:
     """Without comments, literals and preprocessor lines."""
-    return _DIRECTIVE.sub(lambda found: re.sub(rb"[^\n]", b" ", found.group()), blank_literals(data))
+    return _DIRECTIVE.sub(lambda found: blanked(found.group()), blank_literals(data))
 
 
 def active_code(data: bytes, skipped: Sequence[tuple[int, int]]) -> bytes:
@@ -127,7 +127,7 @@ def active_code(data: bytes, skipped: Sequence[tuple[int, int]]) -> bytes:
     for start, end in sorted(skipped):
         if end > last:
             start = max(start, last)
-            parts += [code[last:start], re.sub(rb"[^\n]", b" ", code[start:end])]
+            parts += [code[last:start], blanked(code[start:end])]
             last = end
     return b"".join((*parts, code[last:]))
 
