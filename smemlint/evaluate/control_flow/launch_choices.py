@@ -16,7 +16,7 @@ from smemlint.evaluate.analysis.purity import root_of
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import Join
-from smemlint.evaluate.memory.local_memory import note_moved
+from smemlint.evaluate.memory.moved_pointers import note_moved
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.number import (

@@ -7,12 +7,13 @@ the one of four that is not used whole (docs/dev/joining.md).
 
 from __future__ import annotations
 
+from smemlint.banks import WORD
 from smemlint.evaluate.analysis.parts_read.chosen_records import alternatives
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.analysis.parts_read.members import chosen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.segment import declared_alignment
-from smemlint.evaluate.types.record_parts import Moved, numbers
+from smemlint.evaluate.types.record_parts import LINE, Moved, numbers
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
 from smemlint.ir import Call, Conditional, Construct, Expr, Function, Name, RecordRef, Scalar, Type
@@ -21,8 +22,6 @@ from smemlint.ir.types import is_reference
 from smemlint.ir.uses import array_of
 from smemlint.records import record
 
-WORD = 4
-LINE = 16
 Part = tuple[int, int]
 """Offset and width of a part of a record."""
 

@@ -8,10 +8,9 @@ from math import gcd
 
 import numpy as np
 
-from smemlint.evaluate.analysis.moved_pointers import Moves
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.machine.state import MovedPointer
 from smemlint.evaluate.memory.elements import holds_elements, with_own_elements
+from smemlint.evaluate.memory.moved_pointers import note_moved
 from smemlint.evaluate.memory.several import either, loaded_from_a_table, lost_among, narrowed, one_of
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.number_members import number_members
@@ -492,22 +491,6 @@ def merge(m: Machine, c: Int, new: Value, old: Value) -> Value:
     uniform = isinstance(new, Other) and isinstance(old, Other) and new.uniform and old.uniform and c.uniform
     leads = next((v.leads for v in (new, old) if isinstance(v, Other) and v.leads is not None), None)
     return Other(getattr(new, "type", None), uniform, leads=leads)
-
-
-def note_moved(m: Machine, new: Pointer, old: Pointer, chosen: Int, moves: Moves) -> None:
-    """Remember that a condition moves a pointer by a number."""
-    if not isinstance(new.pointee, Scalar):
-        return
-    array, here, there = id(new.object), form_of(new.offset), form_of(old.offset)
-    first = moves is Moves.FROM_FIRST or (moves is Moves.PERHAPS and there.const and not here.const)
-    before, after = (here, there) if first else (there, here)
-    earlier = m.journal.moved.get((array, there.terms))
-    if here.terms != there.terms and earlier is not None and here.terms == earlier.before.terms:
-        before, moves = earlier.before, Moves.PERHAPS  # one of three
-    elif here.terms != there.terms or here.const == there.const:
-        return
-    form, sure = form_of(chosen), moves is not Moves.PERHAPS
-    m.journal.moved[array, form.terms] = MovedPointer(before, after, form.const, new.pointee.size, sure)
 
 
 def _of_both(new: Value, old: Value) -> Value:

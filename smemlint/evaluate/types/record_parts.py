@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from smemlint.banks import WORD
 from smemlint.evaluate.types.layout import Types
 from smemlint.ir import ArrayOf, Literal, Part, RecordRef, Type
 from smemlint.ir.types import BFLOAT16, HALF, element_type
 from smemlint.records import record
 
-WORD = 4
 LONG = 8
 LINE = 16
 MOST = 512
