@@ -252,3 +252,15 @@ def test_a_function_that_another_file_of_the_run_reaches_is_not(here: Path, caps
     (here / "k.cu").write_text(source, encoding="utf-8")
     status, out, _ = run(capsys, "check", "--fail-on-unseen", ".")
     assert status == 0, out
+
+
+def test_a_kernel_for_cuda_and_hip_is_looked_at(here: Path, capsys: Capture) -> None:
+    kernel = (
+        "template <class F> __global__ void each(F f) { extern __shared__ float s[]; f(s); }\n"
+        "__global__ void k(float *p) { __shared__ float s[1024]; s[threadIdx.x * 32] = p[0]; p[1] = s[0]; }\n"
+        "void go(float *p) { k<<<1, 32>>>(p); }\n"
+    )
+    (here / "k.cu").write_text(f"#if defined(LIB_USE_CUDA_OR_HIP_LANG)\n{kernel}#endif\n", encoding="utf-8")
+    status, out, _ = run(capsys, "k.cu")
+    assert status == 1 and " 32-way" in out
+    assert "no shared-memory access of `each` was seen" in out

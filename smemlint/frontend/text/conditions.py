@@ -13,9 +13,12 @@ Wish: TypeAlias = "dict[str, str | None]"
 """Macro -> its value as text; None: undefined."""
 
 _TOKEN = pattern(r"\s*(?:(0[xX][0-9a-fA-F]+|\d+)[uUlL]*|([A-Za-z_]\w*|&&|\|\||[=!<>]=|[-+*/%<>!()]|\S))")
+NOT_FOR_CUDA = r"(?!(?!\w*(?<![A-Z])(?:NO|NOT|DISABLE|WITHOUT)_)\w*CUDA)"
+"""In front of a name of another platform: `USE_CUDA_OR_HIP` holds for CUDA too."""
 _FIXED = pattern(
     r"_MSC_VER|_WIN(?:32|64)|__cplusplus|__clang\w*|__GNUC\w*|__APPLE__|__linux__|__INTEL_\w*|NDEBUG|"
-    r".*(?:HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL|MLU|CPU_ONLY|DOXYGEN).*|__has_\w+|__CUDACC__|__NVCC__|__CUDACC_RTC__"
+    rf"{NOT_FOR_CUDA}.*(?:HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL|MLU|CPU_ONLY|DOXYGEN).*|"
+    r"__has_\w+|__CUDACC__|__NVCC__|__CUDACC_RTC__"
 )
 MAX_TERMS = 40
 

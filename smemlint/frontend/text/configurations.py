@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
 
-from smemlint.frontend.text.conditions import Wish, merge, wish_for, wish_for_all
+from smemlint.frontend.text.conditions import NOT_FOR_CUDA, Wish, merge, wish_for, wish_for_all
 from smemlint.frontend.text.coverage import INACTIVE, SkippedText, shared_tokens, uncovered
 from smemlint.ir import Unparsed
 from smemlint.patterns import pattern
@@ -28,10 +28,13 @@ _HAS_CUDA = pattern(
     r"_*(?:(?:(?!NO_|NOT_|DISABLE_)[A-Z0-9]+_)*(?:USES?|USING|WITH|HAVE|HAS|ENABLED?)_)?(?:CUDA|GPU)"
     r"(?:_(?:ENABLED?|SUPPORT(?:ED)?|AVAILABLE|FOUND))?_*"
 )
-_NEVER = pattern(
-    r"^[\s(]*(?:0|false)[\s)]*(?:&&|$)|(?<![!\w])(?<!!defined)(?<!!defined\()(?:defined[\s(]*)?\b\w*(?:(?<![A-Z])HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL)"
+_OFF = pattern(r"^[\s(]*(?:0|false)[\s)]*(?:&&|$)")
+_ELSEWHERE = pattern(
+    r"(?<![!\w])(?<!!defined)(?<!!defined\()(?:defined[\s(]*)?"
+    rf"\b{NOT_FOR_CUDA}\w*(?:(?<![A-Z])HIP|ROCM|AMD|MUSA|SYCL|METAL|OPENCL)"
 )
-"""Conditions under which text is no CUDA code of anybody's."""
+"""Of other platforms, unless a condition holds otherwise too (`defined(OLD) || defined(USE_HIP)`)."""
+_COMPILER = pattern(r"\bdefined\s*\(\s*__(?:CUDACC|NVCC)__\s*\)|(?:\bdefined\s+)?\b__(?:CUDACC|NVCC)__")
 _ALWAYS = pattern(r"^[\s(]*(?:1|true)[\s)]*(?:\|\||$)")
 _ERROR = pattern(rb"^[ \t]*#[ \t]*error\b", re.MULTILINE)
 
@@ -219,12 +222,19 @@ def left_out(
 
 def _meant_for_none(data: bytes, offsets: Sequence[int]) -> list[int]:
     guards = _guards(data, dict.fromkeys(offsets, -1)) if offsets else []
-    never = (_ALWAYS, _NEVER)  # of a condition that has to fail, and of one that has to hold
     return [
         offset
         for offset, conditions in zip(sorted(offsets), guards, strict=False)
-        if any(never[holds].search(text) for text, holds in conditions)
+        if any(_is_never(text, holds) for text, holds in conditions)
     ]
+
+
+def _is_never(text: str, holds: bool) -> bool:
+    """Whether no CUDA compiler is meant to find that a condition holds, or that it fails."""
+    if not holds:
+        return _ALWAYS.search(text) is not None
+    elsewhere = _ELSEWHERE.search(text) is not None and wish_for(_COMPILER.sub("1", text), True) is None
+    return elsewhere or _OFF.search(text) is not None
 
 
 def _guards(data: bytes, lost: Mapping[int, int]) -> list[tuple[tuple[str, bool], ...]]:

@@ -138,6 +138,19 @@ def test_text_that_no_cuda_compiler_is_meant_to_see_is_not_missed() -> None:
 
     for above in ("#if 0\n", "#if 1\n#else\n", "#if (0) && X(1)\n", "#ifdef __HIPCC__\n"):
         assert told(above) == 0, above
+    for other in (
+        "defined(USE_HIP) && (A || B)",
+        "defined USE_HIP || USE_ROCM",
+        "!defined(__CUDACC__) && ROCM",
+    ):
+        assert told(f"#if {other}\n") == 0, other
     # `X(2)` may be anything, also where it is compared with 0.
     for above in ("#if X(2)\n", "#if X(2) == 0\n", "#if 1 && X(2)\n", "#if !defined(USE_HIP) && X(2)\n"):
         assert told(above) == 2, above
+    # What CUDA shares with another platform is meant for both.
+    for both in (
+        "USE_CUDA_OR_HIP > 1",
+        "defined(__CUDACC__) || defined(__HIPCC__)",
+        "A > 1 || defined(USE_HIP)",
+    ):
+        assert told(f"#if {both}\n#if X(2)\n", "#endif\n#endif\n") == 2, both
