@@ -22,7 +22,8 @@ def alternatives(keys: Sequence[Hashable], choices: Mapping[int, int]) -> tuple[
     unknowns in common; nothing of lots that may all run. keys: the conditions on the way to each group;
     choices: by unknown, of which at most one is 1."""
     asked = [_all_of(key) for key in keys]
-    unknowns = [frozenset().union(*(_unknowns(c, choices) for c in conditions)) for conditions in asked]
+    seen: dict[int, frozenset[tuple[str, int]]] = {}
+    unknowns = [frozenset().union(*(_unknowns(c, choices, seen) for c in conditions)) for conditions in asked]
     found = []
     for lot in _lots(unknowns):
         ways = _ways(frozenset().union(*(unknowns[g] for g in lot)), choices)
@@ -30,7 +31,8 @@ def alternatives(keys: Sequence[Hashable], choices: Mapping[int, int]) -> tuple[
             continue
         runs = np.zeros((len(ways), len(keys)), dtype=bool)
         for row, values in zip(runs, ways, strict=True):
-            row[lot] = [all(_holds(c, values) for c in asked[g]) for g in lot]
+            held: dict[int, bool] = {}
+            row[lot] = [all(_holds(c, values, held) for c in asked[g]) for g in lot]
         runs = np.unique(runs, axis=0)
         if not runs[:, lot].all(axis=1).any():
             found.append(runs)
@@ -44,18 +46,25 @@ def _all_of(key: Hashable) -> tuple[Hashable, ...]:
     return tuple(key) if isinstance(key, frozenset) else ()
 
 
-def _unknowns(condition: Hashable, choices: Mapping[int, int]) -> frozenset[tuple[str, int]]:
-    """What decides a condition: unknowns, and the choices that they are of."""
-    match condition:
-        case (int() as order, int()):
-            orders = {order}
-        case (int(), tuple() as terms):
-            orders = {order for mono, _ in terms for order in mono}
-        case ("stayed", frozenset() as inner):
-            return frozenset().union(*(_unknowns(c, choices) for c in inner))
-        case _:
-            return frozenset()
-    return frozenset(("choice", choices[o]) if o in choices else ("unknown", o) for o in orders)
+def _unknowns(
+    condition: Hashable, choices: Mapping[int, int], seen: dict[int, frozenset[tuple[str, int]]]
+) -> frozenset[tuple[str, int]]:
+    """What decides a condition: unknowns, and the choices that they are of. seen: by id, what was asked
+    before, for conditions hold the same ones many times over."""
+    found = seen.get(id(condition))
+    if found is None:
+        match condition:
+            case (int() as order, int()):
+                orders = {order}
+            case (int(), tuple() as terms):
+                orders = {order for mono, _ in terms for order in mono}
+            case _:
+                orders = set()
+        found = frozenset(("choice", choices[o]) if o in choices else ("unknown", o) for o in orders)
+        if isinstance(condition, tuple) and condition[0] == "stayed":
+            found = found.union(*(_unknowns(c, choices, seen) for c in condition[1]))
+        seen[id(condition)] = found
+    return found
 
 
 def _lots(unknowns: Sequence[frozenset[tuple[str, int]]]) -> list[list[int]]:
@@ -83,17 +92,22 @@ def _of_choice(choice: int, choices: Mapping[int, int]) -> list[dict[int, int]]:
     return [{o: int(o == one) for o in own} for one in (*own, None)]
 
 
-def _holds(condition: Hashable, values: _Values) -> bool:
-    """Whether a condition holds, or may: of one that each lane decides nothing is known."""
-    match condition:
-        case (int() as order, int() as n):
-            return bool(values[order] == n)
-        case (int() as const, tuple() as terms):
-            return bool(const + sum(by * prod(values[o] for o in mono) for mono, by in terms))
-        case ("stayed", frozenset() as inner):
-            return not all(_holds(c, values) for c in inner) or not all(map(_is_decided, inner))
-        case _:
-            return True
+def _holds(condition: Hashable, values: _Values, held: dict[int, bool]) -> bool:
+    """Whether a condition holds, or may: of one that each lane decides nothing is known. held: by id, what
+    was asked before."""
+    found = held.get(id(condition))
+    if found is None:
+        match condition:
+            case (int() as order, int() as n):
+                found = values[order] == n
+            case (int() as const, tuple() as terms):
+                found = bool(const + sum(by * prod(values[o] for o in mono) for mono, by in terms))
+            case ("stayed", frozenset() as inner):
+                found = not all(_holds(c, values, held) and _is_decided(c) for c in inner)
+            case _:
+                found = True
+        held[id(condition)] = found
+    return found
 
 
 def _is_decided(condition: Hashable) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import pytest
 
 from smemlint.evaluate import Grade, evaluate
+from smemlint.evaluate.alternatives import alternatives
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.score import Conflict, score_all
@@ -54,3 +57,13 @@ def test_the_way_that_costs_most_need_not_have_the_most_requests() -> None:
     assert (conflict.executions, conflict.wavefronts) == (1, 4)
     assert conflict.wavefronts_low == 1
     assert conflict.grade is Grade.BOUND
+
+
+def test_conditions_that_hold_others_many_times_over_are_asked_once_each() -> None:
+    """Behind each way out of a loop stands that nobody has left before: twice as much for each round."""
+    stayed: Hashable = (1, 1)
+    for _ in range(200):
+        stayed = ("stayed", frozenset({stayed, ("stayed", frozenset({stayed}))}))
+    (ways,) = alternatives([frozenset({(1, 1)}), frozenset({(1, 0), stayed})], {})
+    assert ways.shape == (2, 2)
+    assert not ways.all(axis=1).any()
