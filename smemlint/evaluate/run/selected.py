@@ -11,18 +11,14 @@ with nvcc 13.0 (docs/dev/joining.md, "One straight line").
 
 from __future__ import annotations
 
-from typing import TypeAlias
-
 from smemlint.evaluate.machine.dispatch import lvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.run.speculated import SETS, Arm, parts_of_statement
 from smemlint.evaluate.values.number import Pointer, form_of
 from smemlint.ir import (
     Assign,
     Binary,
-    Block,
     Conditional,
-    Declare,
-    Evaluate,
     Expr,
     FloatLiteral,
     If,
@@ -39,13 +35,11 @@ from smemlint.ir.uses import variables_set
 from smemlint.ir.walk import names_in, walk
 from smemlint.records import record
 
-Arm: TypeAlias = "Expr | Stmt | None"
 _OF_ONE, _OF_BOTH = 5, 6
 """Loads and operations of an `if` without `else`, and of both arms: more are left to a branch."""
 _MOST_SET = 2
 """Variables that the arms set: so are more."""
 _OPERATORS = frozenset(("+", "-", "*", "&", "|", "^", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "~", "!"))
-_SETS = frozenset(("=", "+=", "-=", "*=", "&=", "|=", "^="))
 
 
 @record(slots=True)
@@ -84,13 +78,7 @@ def _is_light(work: _Work, n: Arm) -> bool:
 
 def _parts(n: Expr | Stmt) -> tuple[Arm, ...] | None:
     """What code computes with; None of code that does more."""
-    if isinstance(n, Block):
-        return n.body
-    if isinstance(n, Evaluate):
-        return (n.expr,)
-    if isinstance(n, Declare) and n.var.storage == "local":
-        return (n.var.init,)
-    if isinstance(n, Assign) and n.op in _SETS and isinstance(n.target, Name):
+    if isinstance(n, Assign) and n.op in SETS and isinstance(n.target, Name):
         return (n.target, n.value)
     if isinstance(n, Binary) and n.op in _OPERATORS:
         return n.left, n.right
@@ -98,7 +86,7 @@ def _parts(n: Expr | Stmt) -> tuple[Arm, ...] | None:
         return (n.operand,)
     if isinstance(n, If | Conditional):
         return n.condition, n.then, n.otherwise
-    return None
+    return parts_of_statement(n)
 
 
 def _is_at_hand(work: _Work, n: Name | Index | Member) -> bool:

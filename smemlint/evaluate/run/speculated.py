@@ -46,6 +46,7 @@ from smemlint.records import record
 Arm: TypeAlias = "Expr | Stmt | None"
 _MOST = {"float": 5, "int": 6, "uint": 6}
 """Loads and operations of both arms, by the kind of the elements: more are left to a branch."""
+SETS = frozenset(("=", "+=", "-=", "*=", "&=", "|=", "^="))
 _COMPUTE = ("+", "-", "*", "&", "|", "^", "<<", ">>", "<", ">", "<=", ">=", "==", "!=")
 
 
@@ -107,7 +108,7 @@ def _is_simple(m: Machine, n: Arm, work: _Work) -> bool:
     if isinstance(n, Assign):
         work.operations += n.op != "="
         local = isinstance(n.target, Name) and n.target.id not in m.memory.shared
-        return local and n.op in ("=", "+=", "-=", "*=", "&=", "|=", "^=") and _is_simple(m, n.value, work)
+        return local and n.op in SETS and _is_simple(m, n.value, work)
     if isinstance(n, Binary):
         work.operations += 1
         return n.op in _COMPUTE and all(_is_simple(m, x, work) for x in (n.left, n.right))
@@ -115,17 +116,20 @@ def _is_simple(m: Machine, n: Arm, work: _Work) -> bool:
     return parts is not None and all(_is_simple(m, x, work) for x in parts)
 
 
-def _parts(n: Expr | Stmt) -> tuple[Arm, ...] | None:
-    """What a statement, or a sign, is made of; None of code that does more."""
+def parts_of_statement(n: Expr | Stmt) -> tuple[Arm, ...] | None:
+    """Return what a statement is made of that only computes; None of other code."""
     if isinstance(n, Block):
         return n.body
     if isinstance(n, Evaluate):
         return (n.expr,)
-    if isinstance(n, Declare) and n.var.storage == "local":
-        return (n.var.init,)
+    return (n.var.init,) if isinstance(n, Declare) and n.var.storage == "local" else None
+
+
+def _parts(n: Expr | Stmt) -> tuple[Arm, ...] | None:
+    """What a statement, or a sign, is made of; None of code that does more."""
     if isinstance(n, Cast) or (isinstance(n, Unary) and n.op in ("-", "~", "+")):
         return (n.operand,)
-    return None
+    return parts_of_statement(n)
 
 
 def _is_fixed(m: Machine, e: Index | Member) -> bool:
