@@ -9,7 +9,7 @@ import numpy as np
 
 import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.banks import wavefront_range
-from smemlint.evaluate.compiler.coalesce import may_join
+from smemlint.evaluate.compiler.joining.coalesce import may_join
 from smemlint.evaluate.compiler.passes import compiled
 from smemlint.evaluate.control_flow.first_block import FirstBlockError
 from smemlint.evaluate.held import blocks_asked, held

@@ -9,8 +9,8 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.compiler.address_patterns import Forms, lead
-from smemlint.evaluate.compiler.coalesce import CHOSEN_WORDS, as_written, widened
+from smemlint.evaluate.compiler.joining.address_patterns import Forms, lead
+from smemlint.evaluate.compiler.joining.coalesce import CHOSEN_WORDS, as_written, widened
 from smemlint.evaluate.compiler.passes import compiled, plain
 from smemlint.evaluate.cost_ends import CostEnds
 from smemlint.evaluate.machine.faults import fault

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.alternatives import alternatives
-from smemlint.evaluate.compiler.address_patterns import Pattern
+from smemlint.evaluate.compiler.joining.address_patterns import Pattern
 from smemlint.evaluate.machine.machine import Event
 from smemlint.evaluate.model import Groups, Repeats
 from smemlint.records import record

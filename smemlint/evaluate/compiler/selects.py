@@ -14,9 +14,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from smemlint.evaluate.analysis.behind_arms import Behind, behind_arms
-from smemlint.evaluate.analysis.chosen_values import Pair, chosen_values, is_of_one_value
-from smemlint.evaluate.analysis.leading_addresses import reads_alike
+from smemlint.evaluate.analysis.arms.behind_arms import Behind, behind_arms
+from smemlint.evaluate.analysis.arms.chosen_values import Pair, chosen_values, is_of_one_value
+from smemlint.evaluate.analysis.arms.leading_addresses import reads_alike
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.analysis.purity import computes
 from smemlint.evaluate.compiler.hoist import reads_first

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import TypeAlias
 
-from smemlint.evaluate.analysis.behind_arms import Behind
+from smemlint.evaluate.analysis.arms.behind_arms import Behind
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.selects import alike_accesses, is_fixed, note_values, what_is_behind
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
@@ -189,7 +189,7 @@ def _is_pointer(place: Expr) -> bool:
         inner = place.base if isinstance(place.index, Literal) and place.index.value == 0 else None
     else:
         inner = place.operand if isinstance(place, Unary) and place.op == "*" else None
-    return isinstance(inner, Name) and not inner.id.startswith("@")
+    return isinstance(inner, Name)
 
 
 def _is_used(m: Machine, a: Event, log: Sequence[Event | Barrier]) -> bool:

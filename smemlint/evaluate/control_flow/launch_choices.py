@@ -11,7 +11,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from smemlint.evaluate.analysis.moved_pointers import Moves
+from smemlint.evaluate.analysis.arms.moved_pointers import Moves
 from smemlint.evaluate.analysis.purity import root_of
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Machine

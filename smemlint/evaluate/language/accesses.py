@@ -10,13 +10,13 @@ from smemlint.evaluate.analysis.line_attribution import line_of, opens_call
 from smemlint.evaluate.analysis.parts_read.computed_halves import is_computed
 from smemlint.evaluate.analysis.parts_read.elements import changing
 from smemlint.evaluate.analysis.parts_read.widened_loads import is_float_of, is_widened
-from smemlint.evaluate.language.padded import (
+from smemlint.evaluate.language.records.padded import (
     moved,
     note_choice,
     stored_whole,
 )
-from smemlint.evaluate.language.stored_back import changed, remember, unchanged
-from smemlint.evaluate.language.used_parts import used_of
+from smemlint.evaluate.language.records.stored_back import changed, remember, unchanged
+from smemlint.evaluate.language.records.used_parts import used_of
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.machine import (
     Barrier,

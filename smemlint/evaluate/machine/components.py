@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.analysis.moved_pointers import Moves
+from smemlint.evaluate.analysis.arms.moved_pointers import Moves
 from smemlint.evaluate.machine.departures import Departures
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import (

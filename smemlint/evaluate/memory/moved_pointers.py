@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.analysis.moved_pointers import Moves
+from smemlint.evaluate.analysis.arms.moved_pointers import Moves
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import MovedPointer
 from smemlint.evaluate.values.number import Int, Pointer, form_of
@@ -10,8 +10,8 @@ from smemlint.ir import Scalar
 
 
 def note_moved(m: Machine, new: Pointer, old: Pointer, chosen: Int, moves: Moves) -> None:
-    """Remember that a condition moves a pointer by a number (see `compiler/chosen_pointers.py`). chosen: the
-    offset of what is made of both."""
+    """Remember that a condition moves a pointer by a number (see `chosen_pointers`). chosen: the offset of
+    what is made of both."""
     if not isinstance(new.pointee, Scalar):
         return
     array, here, there = id(new.object), form_of(new.offset), form_of(old.offset)

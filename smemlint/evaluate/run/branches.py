@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from smemlint.evaluate.analysis.leading_addresses import leads
-from smemlint.evaluate.analysis.moved_pointers import moves
-from smemlint.evaluate.analysis.one_arm import in_another_order, one_arm
+from smemlint.evaluate.analysis.arms.leading_addresses import leads
+from smemlint.evaluate.analysis.arms.moved_pointers import moves
+from smemlint.evaluate.analysis.arms.one_arm import in_another_order, one_arm
 from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import alike, note
 from smemlint.evaluate.compiler.stored_by_both import note_stores

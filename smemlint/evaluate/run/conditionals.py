@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from smemlint.evaluate.analysis.moved_pointers import moves
+from smemlint.evaluate.analysis.arms.moved_pointers import moves
 from smemlint.evaluate.compiler.selects import differ_in_elements, note, one_of_elements
 from smemlint.evaluate.control_flow.join_points import merge_into
 from smemlint.evaluate.control_flow.launch_choices import decided_by_launch, either_value

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from smemlint.evaluate.analysis.chosen_values import ladder
-from smemlint.evaluate.analysis.moved_pointers import Moves
+from smemlint.evaluate.analysis.arms.chosen_values import ladder
+from smemlint.evaluate.analysis.arms.moved_pointers import Moves
 from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.join_points import bring, meet, merge_at, sure
 from smemlint.evaluate.control_flow.launch_choices import meet_ways, ways_by_launch

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from instructions import shared_instructions
 
-from smemlint.evaluate.compiler.address_patterns import pattern_of
-from smemlint.evaluate.compiler.join_events import JoinEvent, JoinGroup, JoinKind
-from smemlint.evaluate.compiler.vectorise import vectorise
+from smemlint.evaluate.compiler.joining.address_patterns import pattern_of
+from smemlint.evaluate.compiler.joining.join_events import JoinEvent, JoinGroup, JoinKind
+from smemlint.evaluate.compiler.joining.vectorise import vectorise
 from smemlint.evaluate.memory.segment import layout
 
 THREADS = np.arange(64, dtype=np.int64)

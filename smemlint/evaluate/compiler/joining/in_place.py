@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from smemlint.evaluate.compiler.first_uses import is_used_before
-from smemlint.evaluate.compiler.join_events import JoinGroup
+from smemlint.evaluate.compiler.joining.first_uses import is_used_before
+from smemlint.evaluate.compiler.joining.join_events import JoinGroup
 from smemlint.evaluate.compiler.log import Entry
 from smemlint.evaluate.machine.machine import Barrier, Event, SiteLog
 from smemlint.evaluate.types.vectors import is_vector

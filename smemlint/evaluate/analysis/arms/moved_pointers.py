@@ -1,6 +1,6 @@
 """Conditions that move a pointer, and set a few variables beside at most: `if (c) p += 4;`, `c ? p + 4 : p`.
 
-nvcc makes a choice of them, and no branch (see `compiler/chosen_pointers.py`).
+nvcc makes a choice of them, and no branch (see `compiler/joining/chosen_pointers.py`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 
 from smemlint.banks import WORD
-from smemlint.evaluate.compiler.join_events import (
+from smemlint.evaluate.compiler.joining.join_events import (
     ATOMICS,
     PASSABLE,
     Address,

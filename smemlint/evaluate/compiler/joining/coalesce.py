@@ -14,14 +14,14 @@ from smemlint.evaluate.analysis.parts_read.halves import perhaps_narrow
 from smemlint.evaluate.analysis.parts_read.members import halved
 from smemlint.evaluate.analysis.parts_read.widened_loads import handed_on, perhaps_widened
 from smemlint.evaluate.analysis.plain_uses import plain_uses
-from smemlint.evaluate.compiler.address_facts import AddressFacts
-from smemlint.evaluate.compiler.address_patterns import Forms
-from smemlint.evaluate.compiler.at_hand import stored_the_round_before
-from smemlint.evaluate.compiler.in_place import separated
-from smemlint.evaluate.compiler.join_events import JoinGroup
+from smemlint.evaluate.compiler.joining.address_facts import AddressFacts
+from smemlint.evaluate.compiler.joining.address_patterns import Forms
+from smemlint.evaluate.compiler.joining.at_hand import stored_the_round_before
+from smemlint.evaluate.compiler.joining.in_place import separated
+from smemlint.evaluate.compiler.joining.join_events import JoinGroup
+from smemlint.evaluate.compiler.joining.similar_addresses import rewritten
+from smemlint.evaluate.compiler.joining.vectorise import vectorise
 from smemlint.evaluate.compiler.log import Entry, Log
-from smemlint.evaluate.compiler.similar_addresses import rewritten
-from smemlint.evaluate.compiler.vectorise import vectorise
 from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
 from smemlint.evaluate.values.affine import UNSURE
 from smemlint.evaluate.values.number import Int

@@ -9,12 +9,12 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.analysis.leading_addresses import is_plain
-from smemlint.evaluate.compiler.address_patterns import Form, Forms, Pattern, lead
-from smemlint.evaluate.compiler.chosen_pointers import has_its_own
-from smemlint.evaluate.compiler.join_events import Around, BothArms, JoinEvent, JoinGroup, JoinKind
+from smemlint.evaluate.analysis.arms.leading_addresses import is_plain
+from smemlint.evaluate.compiler.joining.address_patterns import Form, Forms, Pattern, lead
+from smemlint.evaluate.compiler.joining.chosen_pointers import has_its_own
+from smemlint.evaluate.compiler.joining.join_events import Around, BothArms, JoinEvent, JoinGroup, JoinKind
+from smemlint.evaluate.compiler.joining.loop_pointers import adrift, starts_off
 from smemlint.evaluate.compiler.log import Entry, Log, distance
-from smemlint.evaluate.compiler.loop_pointers import adrift, starts_off
 from smemlint.evaluate.compiler.passes import compiled
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory.segment import declared_alignment, starts_of

@@ -16,7 +16,7 @@ from math import gcd
 import numpy as np
 
 from smemlint.evaluate.analysis.purity import innermost, root_of
-from smemlint.evaluate.compiler.join_events import WIDEST
+from smemlint.evaluate.compiler.joining.join_events import WIDEST
 from smemlint.evaluate.compiler.log import Log
 from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
 from smemlint.ir import Assign, Binary, Expr, Function, Member, Name

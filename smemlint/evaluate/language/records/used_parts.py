@@ -8,7 +8,13 @@ from smemlint.banks import WORD
 from smemlint.evaluate.analysis.parts_read.chosen_records import needed_first
 from smemlint.evaluate.analysis.parts_read.halves import halves_read, member_halves, narrow_reads
 from smemlint.evaluate.analysis.parts_read.members import halved, members_set
-from smemlint.evaluate.language.padded import has_gaps, is_padded_twice, loaded_whole, moved, note_choice
+from smemlint.evaluate.language.records.padded import (
+    has_gaps,
+    is_padded_twice,
+    loaded_whole,
+    moved,
+    note_choice,
+)
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.types.record_parts import Moved, whole

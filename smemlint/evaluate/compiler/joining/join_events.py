@@ -11,7 +11,7 @@ from dataclasses import field
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.compiler.address_patterns import Pattern
+from smemlint.evaluate.compiler.joining.address_patterns import Pattern
 from smemlint.records import record
 
 WIDEST = 16

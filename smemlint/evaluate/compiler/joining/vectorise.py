@@ -14,7 +14,7 @@ from dataclasses import field
 import numpy as np
 
 from smemlint.banks import WORD
-from smemlint.evaluate.compiler.join_events import (
+from smemlint.evaluate.compiler.joining.join_events import (
     ATOMICS,
     PASSABLE,
     WIDEST,
@@ -25,7 +25,7 @@ from smemlint.evaluate.compiler.join_events import (
     Touched,
     addresses_of,
 )
-from smemlint.evaluate.compiler.redundant import redundant
+from smemlint.evaluate.compiler.joining.redundant import redundant
 from smemlint.records import record
 
 

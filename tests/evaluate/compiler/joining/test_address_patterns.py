@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smemlint.evaluate.compiler.address_patterns import Forms, lead, pattern_of
+from smemlint.evaluate.compiler.joining.address_patterns import Forms, lead, pattern_of
 
 THREADS = np.arange(64, dtype=np.int64)
 ALL = np.ones(64, dtype=np.bool_)

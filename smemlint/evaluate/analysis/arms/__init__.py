@@ -1,0 +1,1 @@
+"""What both arms of a condition have in common, and what they choose between."""
