@@ -25,7 +25,7 @@ from smemlint.evaluate.compiler.sink import nowhere
 from smemlint.evaluate.machine.components import Journal
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.machine.state import Selected
-from smemlint.evaluate.memory import local_memory
+from smemlint.evaluate.memory import merging
 from smemlint.evaluate.values.number import Int, same
 from smemlint.ir import (
     STEPS,
@@ -99,7 +99,7 @@ def note(
             kept = one.site.op == "store" and same(address, there)  # see `stored_by_both`
             if alike_accesses(m, one, other, one.site.op) and not _is_vector(one) and not kept:
                 here, beside = (address, there) if one.order < other.order else (there, address)
-                offset = local_memory.merge(m, c, here, beside)
+                offset = merging.merge(m, c, here, beside)
                 assert isinstance(offset, Int)
                 m.journal.selected.append(Selected(one.order, other.order, offset, perhaps))
         return
@@ -130,7 +130,7 @@ def note_values(
             for log, node in ((first, one), (second, other))
         )
         if len(a) == len(b) == 1 and alike_accesses(m, a[0], b[0]):
-            offset = local_memory.merge(m, c, _offset(m, a[0]), _offset(m, b[0]))
+            offset = merging.merge(m, c, _offset(m, a[0]), _offset(m, b[0]))
             assert isinstance(offset, Int)
             m.journal.selected.append(Selected(a[0].order, b[0].order, offset, perhaps))
             found = True

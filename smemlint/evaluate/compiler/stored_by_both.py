@@ -19,7 +19,7 @@ from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.selects import alike_accesses, is_fixed, note_values, what_is_behind
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.machine.state import Selected
-from smemlint.evaluate.memory import local_memory
+from smemlint.evaluate.memory import merging
 from smemlint.evaluate.values.number import Int, same
 from smemlint.ir import (
     STEPS,
@@ -127,7 +127,7 @@ def _choose(
         return
     if any(s.kept in (a.order, b.order) for s in m.journal.selected):
         return
-    offset = local_memory.merge(m, c, a.offset, b.offset)
+    offset = merging.merge(m, c, a.offset, b.offset)
     assert isinstance(offset, Int)
     m.journal.selected.append(Selected(a.order, b.order, offset, perhaps=True))
 

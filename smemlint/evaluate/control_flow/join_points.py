@@ -17,7 +17,7 @@ import numpy as np
 
 from smemlint.evaluate.control_flow.masks import changes_since, restore, snapshot
 from smemlint.evaluate.machine.machine import Exit, Join, Machine, Mask, Undecided
-from smemlint.evaluate.memory.local_memory import merge
+from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.choices import taken
 from smemlint.evaluate.values.lanes import every, some

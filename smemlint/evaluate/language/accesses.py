@@ -29,7 +29,8 @@ from smemlint.evaluate.machine.machine import (
 )
 from smemlint.evaluate.machine.state import Several
 from smemlint.evaluate.memory.kept_pointers import is_reloaded, keep, kept_at
-from smemlint.evaluate.memory.local_memory import known_offset, merge, read_cells, scatter, write_cell
+from smemlint.evaluate.memory.local_memory import known_offset, read_cells, scatter, write_cell
+from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.memory.parts import moves, read_part, truncated, write_part
 from smemlint.evaluate.memory.several import (
     lanes_of,

@@ -31,7 +31,7 @@ from smemlint.evaluate.library.warp import lane_mask
 from smemlint.evaluate.machine.cp_async import CHUNK, Copied
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.memory.local_memory import merge
+from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.run.operators import operate
 from smemlint.evaluate.run.ptx_integers import computed

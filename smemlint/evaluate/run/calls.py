@@ -30,7 +30,8 @@ from smemlint.evaluate.library.memory import escaped
 from smemlint.evaluate.library.references import chosen_place
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.memory.local_memory import here, merge
+from smemlint.evaluate.memory.local_memory import here
+from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.memory.several import options_of
 from smemlint.evaluate.run.branches import branch
 from smemlint.evaluate.run.virtual_calls import any_override

@@ -19,7 +19,8 @@ from smemlint.evaluate.language.expression_types import type_of_expression
 from smemlint.evaluate.language.names import shared_named
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine, Mask
-from smemlint.evaluate.memory.local_memory import here, merge
+from smemlint.evaluate.memory.local_memory import here
+from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.run.selected import is_selected
 from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar

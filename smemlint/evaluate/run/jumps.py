@@ -13,7 +13,7 @@ from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.dispatch import lvalue
 from smemlint.evaluate.machine.machine import Exits, Machine, joins_of
 from smemlint.evaluate.machine.state import Outcome
-from smemlint.evaluate.memory.local_memory import merge
+from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.run.copies import returned
 from smemlint.evaluate.values.number import Int, Value
 from smemlint.ir import (

@@ -16,7 +16,7 @@ from smemlint.evaluate.library.integers import (
     shifted,
 )
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.memory.local_memory import merge
+from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.run.operators import operate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import Int, Other, Pointer, Value
