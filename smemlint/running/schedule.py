@@ -195,8 +195,11 @@ def in_turn(
     _take_all(begun, take, split, costs, lambda: work < KNOWN_WORK)
     for b in begun:
         if b.launch.defaults and b.touching:
-            open_ = open_launch(b.module, b.kernel, b.launch)
-            done[id(b)] = [as_default(a, open_, partial(checked, b)) for a in done[id(b)]]
+            # What a variant passes is kept: it is another launch's number, and no default.
+            done[id(b)] = [
+                as_default(a, open_launch(b.module, b.kernel, a.launch), partial(checked, b))
+                for a in done[id(b)]
+            ]
     done |= {id(b): [] for b in begun if guesses.is_refuted(b)}
     for family in dict.fromkeys(families.values()):
         tried = [b for b in family.members if done[id(b)]]

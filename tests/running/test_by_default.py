@@ -76,3 +76,17 @@ def test_a_conflict_without_arguments_is_a_warning_though_other_blocks_have_none
     (conflict,) = (d for d in found if d.place.line == 5)
     assert conflict.severity is Severity.WARNING
     assert "launch: block (16, 8) is assumed (a.cu:11 without arguments)" in conflict.notes
+
+
+def test_a_number_in_which_launches_differ_is_no_default(tmp_path: Path) -> None:
+    """Its line was assumed as well: the evaluation without defaults had lost the number."""
+    second = "k<<<1, 256>>>(0, n, rounds); k<<<1, 256>>>(0, n, 2);"
+    text = (
+        STRIDE.replace("if (argc > 2) rounds = atoi(argv[2]);", "")
+        .replace("k<<<1, 256>>>(0, n, rounds);", second)
+        .replace("s[threadIdx.x ^ 1]", "s[threadIdx.x * rounds]")
+    )
+    path = tmp_path / "a.cu"
+    path.write_text(text)
+    found = {(a.line, a.grade, a.ways) for k in analyse_file(Job(str(path))).kernels for a in k.accesses}
+    assert {(7, "exact", 2), (7, "exact", 8), (8, "assumed", 4)} <= found

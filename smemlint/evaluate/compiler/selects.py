@@ -304,7 +304,7 @@ def merge(log: Log, journal: Journal) -> Log:
         may = kept.may | other.may
         if s.perhaps:
             anew[s.kept] = replace(kept, offset=s.offset, may=may, perhaps=True)
-            must = other.must if s.line is None else other.must & ~other.must
+            must = other.must if s.line is None else np.zeros_like(other.must)
             anew[s.other] = replace(other, offset=s.offset, must=must, may=may, perhaps=True)
             continue
         line = kept.region if s.line is None else s.line

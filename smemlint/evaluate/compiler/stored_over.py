@@ -65,9 +65,11 @@ def note_stored_over(m: Machine, s: If, begin: int) -> None:
     log the arm begins; it ends where the log does."""
     f = m.frame.function
     found = None if f is None or m.silent or m.host or m.task.as_written else _stores_over(f).get(id(s))
+    if found is None:
+        return
     arm = [e for e in m.log[begin:] if isinstance(e, Event)]
     stores = [e for e in arm if e.site.op != "load"]
-    if found is None or len(stores) != 1 or not all(same(e.offset, stores[0].offset) for e in arm):
+    if len(stores) != 1 or not all(same(e.offset, stores[0].offset) for e in arm):
         return
     before = next((e for e in reversed(m.log[:begin]) if isinstance(e, Event) or e.stop == "barrier"), None)
     if not isinstance(before, Event) or not alike_accesses(m, before, stores[0], "store"):

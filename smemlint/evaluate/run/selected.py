@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from smemlint.evaluate.machine.dispatch import lvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.run.speculated import SETS, Arm, parts_of_statement
+from smemlint.evaluate.run.speculated import COMPUTE, SETS, Arm, parts_of_statement
 from smemlint.evaluate.values.number import Pointer, form_of
 from smemlint.ir import (
     Assign,
@@ -39,7 +39,7 @@ _OF_ONE, _OF_BOTH = 5, 6
 """Loads and operations of an `if` without `else`, and of both arms: more are left to a branch."""
 _MOST_SET = 2
 """Variables that the arms set: so are more."""
-_OPERATORS = frozenset(("+", "-", "*", "&", "|", "^", "<<", ">>", "<", ">", "<=", ">=", "==", "!=", "~", "!"))
+_OPERATORS = frozenset((*COMPUTE, "~", "!"))
 
 
 @record(slots=True)
@@ -54,12 +54,11 @@ class _Work:
 
 def is_selected(m: Machine, condition: Expr, arms: tuple[Arm, Arm]) -> bool:
     """Whether all lanes compute both arms of a condition, which read no memory but file-scope variables."""
-    if len(variables_set(walk(arms))) > _MOST_SET:
-        return False
     work = _Work(m, frozenset(names_in(condition)) & m.memory.globals.keys(), set())
     if not all(_is_light(work, arm) for arm in arms) or len(work.kinds) > 1:
         return False
-    return work.amount <= (_OF_ONE if arms[1] is None else _OF_BOTH)
+    most = _OF_ONE if arms[1] is None else _OF_BOTH
+    return work.amount <= most and len(variables_set(walk(arms))) <= _MOST_SET
 
 
 def _is_light(work: _Work, n: Arm) -> bool:

@@ -47,7 +47,7 @@ Arm: TypeAlias = "Expr | Stmt | None"
 _MOST = {"float": 5, "int": 6, "uint": 6}
 """Loads and operations of both arms, by the kind of the elements: more are left to a branch."""
 SETS = frozenset(("=", "+=", "-=", "*=", "&=", "|=", "^="))
-_COMPUTE = ("+", "-", "*", "&", "|", "^", "<<", ">>", "<", ">", "<=", ">=", "==", "!=")
+COMPUTE = ("+", "-", "*", "&", "|", "^", "<<", ">>", "<", ">", "<=", ">=", "==", "!=")
 
 
 @record(slots=True)
@@ -111,7 +111,7 @@ def _is_simple(m: Machine, n: Arm, work: _Work) -> bool:
         return local and n.op in SETS and _is_simple(m, n.value, work)
     if isinstance(n, Binary):
         work.operations += 1
-        return n.op in _COMPUTE and all(_is_simple(m, x, work) for x in (n.left, n.right))
+        return n.op in COMPUTE and all(_is_simple(m, x, work) for x in (n.left, n.right))
     parts = _parts(n)
     return parts is not None and all(_is_simple(m, x, work) for x in parts)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from smemlint.banks import architecture
 from smemlint.evaluate.control_flow.masks import restore, snapshot
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.language.destructors import full
@@ -16,11 +17,12 @@ from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Event, Exits, Machine
 from smemlint.evaluate.machine.state import Undecided
 from smemlint.evaluate.memory.local_memory import here
+from smemlint.evaluate.memory.merging import known_number
 from smemlint.evaluate.run.loops.attempts import Attempt, Checkpoint
 from smemlint.evaluate.run.loops.generic import pragma_of, run_generic
 from smemlint.evaluate.run.loops.iterations import Cell, changes_of, iterate, trial
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.comparison import LARGE
+from smemlint.evaluate.values.comparison import FEW, LARGE
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, Value
 from smemlint.ir import Assign, Binary, Continue, Expr, Loop, Name
@@ -30,7 +32,7 @@ from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
 from smemlint.ir.walk import names_in, walk
 
-_MEMORY = 227 * 1024
+_MEMORY = architecture(90).shared_block
 """Bytes of shared memory that a block can have: who would go beyond them does not take part."""
 _LARGEST = 1 << 30
 """The last power of two that an `int` holds."""
@@ -155,7 +157,7 @@ def _counters(m: Machine, s: Loop, exits: Exits) -> list[Cell]:
 
 def _number(v: Value | None) -> int:
     """A known number that all lanes hold, else 0."""
-    return v.const if isinstance(v, Int) and v.known and isinstance(v.const, int) else 0
+    return v.const if isinstance(v, Int) and isinstance(v.const, int) and known_number(v) else 0
 
 
 def _doubles(old: int, new: int) -> bool:
@@ -180,8 +182,23 @@ def _grows(n: object) -> bool:
 
 
 def _is_of_size(m: Machine, condition: Expr) -> bool:
-    """Whether a condition compares with a problem size that the launch gives, not memory."""
+    """Whether a condition holds where a problem size that the launch gives is no smaller than the block: it
+    compares the size, or some half of it, with a number below that."""
     sides = (condition.left, condition.right) if isinstance(condition, Binary) else ()
-    asked = [v for side in sides if isinstance(v := unseen(m, side), Int)]
-    symbols = [s for v in asked for mono in v.terms for s in mono]
-    return bool(symbols) and all(s.rank >= _SIZE and s.reason is None and "[" not in s.name for s in symbols)
+    values = [v for side in sides if isinstance(v := unseen(m, side), Int)]
+    known = [v.const for v in values if v.known]
+    sizes = [v for v in values if not v.known]
+    if not all(isinstance(c, int) and abs(c) < m.threads.size for c in known) or len(sizes) != 1:
+        return False
+    (size,) = sizes
+    symbols = [s for mono in size.terms for s in mono]
+    return _is_at_least(size, -1) and all(
+        s.rank >= _SIZE and s.high is None and s.cut < FEW and s.reason is None and "[" not in s.name
+        for s in symbols
+    )
+
+
+def _is_at_least(size: Int, least: int) -> bool:
+    """Whether a sum of sizes takes no more than a number off them."""
+    times = [c for c in size.terms.values() if isinstance(c, int) and c > 0]
+    return isinstance(size.const, int) and size.const >= least and len(times) == len(size.terms)

@@ -94,6 +94,15 @@ def test_the_first_rounds_surely_run() -> None:
     assert any(a.kind == "large-size" for a in of.trace.assumptions)
 
 
+@pytest.mark.parametrize("end", ["n / 256", "n >> 10"])
+def test_of_a_part_of_a_size_no_round_surely_runs(end: str) -> None:
+    """A size of 1,024 ends the loop behind k = 2: its rounds have 1 and 2 ways."""
+    of = told(f"for (int k = 1; k < {end}; k *= 2) s[t * k] = 0;")
+    assert of.surely == 0
+    assert of.ways_low is not None
+    assert of.ways_low <= mean([1, 2], lambda t, k: t * k)
+
+
 def test_rounds_that_leave_shared_memory_do_not_run() -> None:
     of = told("for (int k = 1; k < n; k *= 2) s[t * k] = 0;")
     fits = [k for k in powers(1, 1 << 20) if (THREADS - 1) * k < WORDS]
@@ -140,3 +149,11 @@ def test_a_loop_that_the_compiler_makes_copies_of_keeps_them() -> None:
 def test_behind_the_loop_the_number_is_any_that_it_may_be() -> None:
     of = told("int k = 1; for (; k < n; k *= 2) __syncthreads(); s[t * k] = 1;")
     assert (of.ways_low, of.ways) == (1, 32)
+
+
+@pytest.mark.parametrize(
+    ("end", "ways"), [("k < n % 7", 0), ("k < n - 250", 0), ("k < (n & 15)", 0), ("k * 64 < n", 2)]
+)
+def test_what_a_size_leaves_may_be_less_than_the_block(end: str, ways: int) -> None:
+    """Of `k * 64 < n` the rounds with k = 1 and 2 surely run in a block of 256."""
+    assert told(f"for (int k = 1; {end}; k *= 2) s[t * k & 8191] = 0;").surely == ways
