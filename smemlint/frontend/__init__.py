@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from smemlint.frontend.kept_units import KEPT
 from smemlint.frontend.lower.module import Lowered, lower, lower_named
-from smemlint.frontend.parse import Known, Unit, parse_unit
+from smemlint.frontend.parse import Known, parse_unit
 from smemlint.frontend.project.includes import instead_of, read_instead
 from smemlint.frontend.project.options import ParseOptions
 from smemlint.frontend.text.configurations import (
@@ -24,6 +24,7 @@ from smemlint.frontend.text.configurations import (
 )
 from smemlint.frontend.text.coverage import SkippedText
 from smemlint.frontend.text.kernels import lost_kernels, saying_shared
+from smemlint.frontend.unit import Unit
 from smemlint.ir import Member, Module, Name, StaticMember, Unparsed
 from smemlint.ir.walk import nodes_of
 from smemlint.patterns import pattern

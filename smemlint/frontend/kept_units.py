@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from smemlint.frontend.project.includes import scan_file
 from smemlint.frontend.text.healed import HealedNames
+from smemlint.frontend.unit import Unit
 from smemlint.records import record
 from smemlint.system.observed import Facts, note_all, still_holds
 
 if TYPE_CHECKING:
     from smemlint.frontend.lower.module import Kept
-    from smemlint.frontend.parse import Unit
 
 MOST_TEXT = 2_500_000
 """Bytes of text, included files too, that the units stand for which are kept; the longest unused go first."""

@@ -1,7 +1,7 @@
 """Text to a clang translation unit that holds as much of the program as clang can be talked into keeping."""
 
 # Paths are strings here, spelled as clang spells them.
-# ruff: noqa: PTH100, PTH117, PTH119, PTH120
+# ruff: noqa: PTH100, PTH117, PTH120
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from smemlint.frontend.project.options import (
 )
 from smemlint.frontend.text.braced import in_parentheses
 from smemlint.frontend.text.configurations import drop_defines
-from smemlint.frontend.text.coverage import SkippedText
 from smemlint.frontend.text.healed import VIRTUAL, HealedNames
 from smemlint.frontend.text.operands import with_commas
+from smemlint.frontend.unit import Unit, is_virtual, read_file
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source import SourceError, SourceFile
@@ -80,50 +80,6 @@ class Known:
     def fresh(self) -> Known:
         """Return the same names with an allowance of its own, and nothing that this one shares."""
         return Known(HealedNames(self.names.root.copied()))
-
-
-@record(frozen=True)
-class Unit:
-    """One translation unit in one configuration.
-
-    path: the main file, absolute, as clang names it. files: project files that were read, the main file
-    first, absolute. configuration: '' or the macros that were switched, as the user would write them.
-    healed: name -> how it was declared (`type`, `value`, `function`, `namespace`, `macro` ...) for names
-    that the text uses and nothing declares. problems: errors that are left.
-    """
-
-    tu: TranslationUnit
-    source: SourceFile
-    path: str
-    files: tuple[str, ...]
-    missing_includes: tuple[str, ...] = ()
-    configuration: str = ""
-    healed: dict[str, str] = field(default_factory=dict)
-    problems: tuple[Problem, ...] = ()
-    rounds: int = 1
-    skipped: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
-    """Per file, the byte ranges that the preprocessor left out."""
-    refused: tuple[tuple[str, str], ...] = ()
-    """Included files that are not read, and why."""
-
-    def texts(self) -> tuple[SkippedText, ...]:
-        """The project files with what this configuration skips in them, for counting what the text shows."""
-        return tuple(
-            SkippedText(
-                path, self.source.bytes if path == self.path else read_file(path), self.skipped.get(path, ())
-            )
-            for path in self.files
-        )
-
-    def is_project_file(self, path: str | None) -> bool:
-        """False for the prelude and for healed names."""
-        return path is not None and not is_virtual(path)
-
-
-def is_virtual(path: str) -> bool:
-    return path.startswith(VIRTUAL) or (
-        path.endswith(".cuh") and os.path.basename(path).startswith("prelude-")
-    )
 
 
 def parse_unit(
@@ -324,11 +280,6 @@ def _problems(tu: TranslationUnit) -> list[Problem]:
                 if len(found) == MAX_PROBLEMS:
                     break
     return found
-
-
-def read_file(path: str) -> bytes:
-    """The bytes that clang saw of an included file; nothing of one that is virtual, gone or refused."""
-    return scan_file(path).data
 
 
 def _included(tu: TranslationUnit) -> list[str]:

@@ -11,9 +11,10 @@ from clang.cindex import Cursor
 
 from smemlint import frontend
 from smemlint.frontend import parse
-from smemlint.frontend.parse import Known, Unit, parse_unit
+from smemlint.frontend.parse import Known, parse_unit
 from smemlint.frontend.project.options import ParseOptions
 from smemlint.frontend.text.healed import FUNCTION, MACRO, NAMESPACE, NUMBER_TYPE, TYPE, VALUE, Healed
+from smemlint.frontend.unit import Unit
 from smemlint.ir import Block
 from smemlint.source import read_source, source_from_bytes
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from smemlint.frontend.parse import Unit, parse_unit
+from smemlint.frontend.parse import parse_unit
 from smemlint.frontend.project.includes import MAX_FOLDER_BYTES
 from smemlint.frontend.project.options import ParseOptions
+from smemlint.frontend.unit import Unit
 from smemlint.source import SourceError, read_source
 
 

@@ -402,7 +402,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         if identifier in c.found.globals or identifier in self._globals_open:
             return Name(identifier, name)
         self._globals_open.add(identifier)
-        from smemlint.frontend.lower.lowering import Scope
+        from smemlint.frontend.lower.scope import Scope
 
         with c.within(Scope()):
             storage = "global"

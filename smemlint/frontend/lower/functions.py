@@ -25,7 +25,8 @@ from smemlint.frontend.clang.names import (
     sides,
     valid,
 )
-from smemlint.frontend.lower.lowering import Context, Scope
+from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.parameters import parameter_list
 from smemlint.frontend.text.expansion import listed
 from smemlint.ir import (

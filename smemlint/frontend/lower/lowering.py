@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from clang import cindex
 
@@ -14,18 +14,10 @@ from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition
 from smemlint.frontend.clang.positions import Positions
-from smemlint.ir import Expr, Function, LaunchStmt, Place, Record, TemplateParam, Type, Var
+from smemlint.frontend.lower import asked
+from smemlint.frontend.lower.scope import Scope
+from smemlint.ir import Expr, Function, LaunchStmt, Place, Record, Var
 from smemlint.records import record
-
-if TYPE_CHECKING:
-    from smemlint.frontend.lower.decls import DeclarationLowering
-    from smemlint.frontend.lower.expressions.asm import AsmLowering
-    from smemlint.frontend.lower.expressions.calls import CallLowering
-    from smemlint.frontend.lower.expressions.exprs import ExpressionLowering
-    from smemlint.frontend.lower.names import NameLowering
-    from smemlint.frontend.lower.stmts import StatementLowering
-    from smemlint.frontend.lower.text import TextLowering
-    from smemlint.frontend.lower.types import TypeLowering
 
 DEPTH_LIMIT = 160
 """Nested expressions and statements; each costs two or three Python frames."""
@@ -47,36 +39,6 @@ class ParsedUnit(Protocol):
     def skipped(self) -> Mapping[str, Sequence[tuple[int, int]]]: ...
 
     def is_project_file(self, path: str | None) -> bool: ...
-
-
-@record(slots=True)
-class Scope:
-    """Template parameters and local names that are visible, innermost last."""
-
-    templates: list[tuple[TemplateParam, ...]] = field(default_factory=list)
-    locals: dict[str, Expr] = field(default_factory=dict)
-    types: dict[str, Type] = field(default_factory=dict)
-    """Type names declared in the function, by name."""
-    record: str | None = None
-
-    def template(self, name: str) -> TemplateParam | None:
-        """Return the template parameter that a name means here, the innermost one."""
-        for frame in reversed(self.templates):
-            for parameter in frame:
-                if parameter.name == name:
-                    return parameter
-        return None
-
-    def by_index(self, depth: int, index: int) -> TemplateParam | None:
-        """Return a template parameter by its depth and position, as clang names unresolved ones."""
-        frames = [frame for frame in self.templates if frame]
-        if depth < len(frames) and index < len(frames[depth]):
-            return frames[depth][index]
-        return None
-
-    def parameters(self) -> tuple[TemplateParam, ...]:
-        """Return all template parameters that are visible."""
-        return tuple(p for frame in self.templates for p in frame)
 
 
 @record(slots=True)
@@ -161,14 +123,14 @@ class Context:
     nodes: int = 0
     host: bool = False
     """Whether the function that is being lowered runs on the host only."""
-    types: TypeLowering = field(init=False)
-    exprs: ExpressionLowering = field(init=False)
-    names: NameLowering = field(init=False)
-    calls: CallLowering = field(init=False)
-    stmts: StatementLowering = field(init=False)
-    decls: DeclarationLowering = field(init=False)
-    texts: TextLowering = field(init=False)
-    asm: AsmLowering = field(init=False)
+    types: asked.Types = field(init=False)
+    exprs: asked.Expressions = field(init=False)
+    names: asked.Names = field(init=False)
+    calls: asked.Calls = field(init=False)
+    stmts: asked.Statements = field(init=False)
+    decls: asked.Declarations = field(init=False)
+    texts: asked.Texts = field(init=False)
+    asm: asked.Assembly = field(init=False)
 
     def place(self, node: Node) -> Place | None:
         return self.positions.place(node)

@@ -19,8 +19,9 @@ from smemlint.frontend.lower.decls import SHARED_ATTRIBUTE, DeclarationLowering
 from smemlint.frontend.lower.expressions.asm import AsmLowering
 from smemlint.frontend.lower.expressions.calls import CallLowering
 from smemlint.frontend.lower.expressions.exprs import ExpressionLowering
-from smemlint.frontend.lower.lowering import HOST_LIMIT, Context, ParsedUnit, Scope
+from smemlint.frontend.lower.lowering import HOST_LIMIT, Context, ParsedUnit
 from smemlint.frontend.lower.names import NameLowering
+from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.stmts import StatementLowering
 from smemlint.frontend.lower.templates.deduced import Declared, declared, deduced
 from smemlint.frontend.lower.templates.variables import variable_templates

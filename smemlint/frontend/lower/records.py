@@ -31,7 +31,8 @@ from smemlint.frontend.clang.names import (
     valid,
 )
 from smemlint.frontend.lower.assigned import is_set
-from smemlint.frontend.lower.lowering import Context, Scope
+from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.parameters import template_parameters, type_template
 from smemlint.frontend.lower.types import is_constant, own_arguments
 from smemlint.frontend.lower.vectors import vector_alignment

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from smemlint.frontend.parse import Unit, parse_unit
+from smemlint.frontend.parse import parse_unit
 from smemlint.frontend.prelude import precompiled
 from smemlint.frontend.project.options import ParseOptions
+from smemlint.frontend.unit import Unit
 from smemlint.source import source_from_bytes
 
 

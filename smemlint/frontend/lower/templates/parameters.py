@@ -5,7 +5,8 @@ from __future__ import annotations
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import ALIAS, TEMPLATE_PARAMETERS, TYPE_PARAMETER, VALUE_PARAMETER
-from smemlint.frontend.lower.lowering import Context, Scope
+from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.substitute import substitute_type
 from smemlint.ir import Name, OpaqueType, TemplateArgument, TemplateParam, Type, TypeTemplate
 

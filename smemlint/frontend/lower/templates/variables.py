@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 
-from smemlint.frontend.lower.lowering import Context, Scope
+from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.text.expansion import ANGLES, listed
 from smemlint.ir import OpaqueType, TemplateArgument, TemplateParam, VariableTemplate
 from smemlint.patterns import pattern
