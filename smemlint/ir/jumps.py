@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import get_args
 
 from smemlint.ir.memo import by_identity
-from smemlint.ir.stmt import Break, Continue, Goto, Return, Stmt
+from smemlint.ir.nodes import Break, Continue, Goto, Return, Stmt
 from smemlint.ir.walk import children
 
 _STATEMENTS = get_args(Stmt)

@@ -7,8 +7,8 @@ from dataclasses import field
 from pathlib import PurePath
 from typing import TypeAlias
 
+from smemlint.ir.nodes import Scalar, Type
 from smemlint.ir.place import Place
-from smemlint.ir.types import Scalar, Type
 from smemlint.records import record
 
 TemplateValue: TypeAlias = "Type | int | tuple[Type | int, ...]"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smemlint.ir.expr import Binary, Call, Cast, Conditional, Expr, Literal, Name, SizeOf, Unary
+from smemlint.ir.nodes import Binary, Call, Cast, Conditional, Expr, Literal, Name, SizeOf, Unary
 from smemlint.patterns import pattern
 
 _CHECKS = pattern(

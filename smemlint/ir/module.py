@@ -5,25 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from smemlint.ir.expr import Expr, Name, Var
 from smemlint.ir.memo import by_identity
+from smemlint.ir.nodes import Expr, Name, Stmt, TemplateArgument, TemplateParam, Type, Var
 from smemlint.ir.place import Place
-from smemlint.ir.stmt import Stmt
-from smemlint.ir.types import TemplateArgument, Type, own_name
+from smemlint.ir.types import own_name
 from smemlint.records import record
-
-
-@record(frozen=True, slots=True)
-class TemplateParam:
-    """kind: 'type', 'value' or 'template'. `default` is a Type or an Expr, by kind."""
-
-    id: str
-    name: str
-    kind: str
-    default: TemplateArgument | None = None
-    pack: bool = False
-    type: Type | None = None
-    """Of a value parameter."""
 
 
 @record(frozen=True, slots=True)

@@ -1,137 +1,9 @@
-"""Types as written, sizes left to whoever knows the template arguments."""
+"""The fundamental types, and questions about types."""
 
 from __future__ import annotations
 
-from dataclasses import field
-from typing import TYPE_CHECKING, Literal, TypeAlias
-
-from smemlint.records import record
-
-if TYPE_CHECKING:
-    from smemlint.ir.expr import Expr
-
-
-@record(frozen=True, slots=True)
-class Scalar:
-    """A fundamental type, an enum's underlying type, or a fragment-free 2-byte float.
-
-    size is in bytes; align equals size. `void` has size 0.
-    """
-
-    name: str
-    size: int
-    kind: Literal["int", "uint", "bool", "float", "void"]
-
-
-@record(frozen=True, slots=True)
-class PointerTo:
-    """`T *`, or `T &` when `reference` is true."""
-
-    to: Type
-    reference: bool = False
-    volatile: bool = field(default=False, compare=False)
-    """Every access through it runs as written."""
-    moves: bool = field(default=False, compare=False)
-    """Of a reference: `T &&`."""
-
-
-@record(frozen=True, slots=True)
-class ArrayOf:
-    """`T [extent]`; extent None for `T []` (extern __shared__, parameters decay in the front end)."""
-
-    element: Type
-    extent: Expr | None
-
-
-@record(frozen=True, slots=True)
-class RecordRef:
-    """A class, struct or union: `Module.records[name]`, with its template arguments if any.
-
-    `@` and the id of a template template parameter stand for the template that it is given; a template itself
-    has no arguments, or its own parameters.
-    """
-
-    name: str
-    arguments: tuple[TemplateArgument, ...] = ()
-
-
-@record(frozen=True, slots=True)
-class TypeParam:
-    """A template's type parameter, by the id of its declaration (`TemplateParam.id`)."""
-
-    id: str
-    name: str
-
-
-@record(frozen=True, slots=True)
-class MemberType:
-    """`typename Owner::name`: looked up in the owner's aliases once the arguments are known.
-
-    arguments: those of a member template, `typename Owner::template name<arguments>`.
-    """
-
-    owner: Type
-    name: str
-    arguments: tuple[TemplateArgument, ...] = ()
-
-
-@record(frozen=True, slots=True)
-class FunctionType:
-    """A function or function-pointer type; only ever called through a known value."""
-
-    spelling: str
-
-
-@record(frozen=True, slots=True)
-class FunctionRef:
-    """A function that a template parameter is given: `name<arguments>`, one of `functions` (their ids).
-
-    Stands where a type may stand, so that it travels with an instance; no source writes it.
-    """
-
-    name: str
-    functions: tuple[str, ...]
-    arguments: tuple[TemplateArgument, ...] = ()
-
-
-@record(frozen=True, slots=True)
-class OpaqueType:
-    """A type whose layout is not known (healed name, library type). `spelling` as written.
-
-    of: the expression whose type it is, of `decltype(of)`; who knows what is visible there knows the type.
-    """
-
-    spelling: str
-    of: Expr | None = None
-
-
-@record(frozen=True, slots=True)
-class Part:
-    """What is stored of a scalar member that is a bit-field or less aligned than its type.
-
-    start: its first bit, counted from the byte where its unit begins. bits: of the bit-field, 0: the whole.
-    align: bytes that divide the unit's offset. Only layouts make it; no source writes it.
-    """
-
-    of: Scalar
-    start: int
-    bits: int
-    align: int
-
-
-Type: TypeAlias = (
-    Scalar
-    | Part
-    | PointerTo
-    | ArrayOf
-    | RecordRef
-    | TypeParam
-    | MemberType
-    | FunctionType
-    | FunctionRef
-    | OpaqueType
-)
-TemplateArgument: TypeAlias = "Type | Expr"
+from smemlint.ir.nodes import INT as INT
+from smemlint.ir.nodes import ArrayOf, PointerTo, Scalar, Type
 
 
 def primary_name(record: str) -> str:
@@ -179,7 +51,6 @@ CHAR = Scalar("char", 1, "int")
 UCHAR = Scalar("unsigned char", 1, "uint")
 SHORT = Scalar("short", 2, "int")
 USHORT = Scalar("unsigned short", 2, "uint")
-INT = Scalar("int", 4, "int")
 UINT = Scalar("unsigned int", 4, "uint")
 LONG = Scalar("long", 8, "int")
 ULONG = Scalar("unsigned long", 8, "uint")

@@ -6,11 +6,23 @@ import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Set
 from typing import TypeVar
 
-from smemlint.ir.expr import SHARED, STEPS, Assign, Conditional, Expr, Index, Name, Unary, Var, uncopied
+from smemlint.ir.expr import SHARED, STEPS, uncopied
 from smemlint.ir.macros import is_macro_like
 from smemlint.ir.memo import by_identity
 from smemlint.ir.module import Function, Module
-from smemlint.ir.stmt import Block, Declare, Evaluate, Stmt
+from smemlint.ir.nodes import (
+    Assign,
+    Block,
+    Conditional,
+    Declare,
+    Evaluate,
+    Expr,
+    Index,
+    Name,
+    Stmt,
+    Unary,
+    Var,
+)
 from smemlint.ir.walk import nodes_of, walk
 
 T = TypeVar("T")

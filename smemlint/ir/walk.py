@@ -7,8 +7,8 @@ from dataclasses import fields, is_dataclass
 from itertools import chain, repeat
 from typing import TypeVar
 
-from smemlint.ir.expr import Name
 from smemlint.ir.memo import by_identity
+from smemlint.ir.nodes import Name
 from smemlint.ir.place import Place
 
 _FIELDS: dict[type, tuple[str, ...]] = {}

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from smemlint.ir import ArrayOf, Assign, Binary, Cast, Declare, Evaluate, Expr, Function, Index, Member, Name
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import Scalar, Type
+from smemlint.ir.nodes import Scalar, Type
 from smemlint.ir.uses import declared
 from smemlint.ir.walk import nodes_of
 

@@ -26,7 +26,7 @@ from smemlint.fix.text.pointers import Pointer, pointers
 from smemlint.fix.text.source import Source, Use
 from smemlint.fix.text.views import SIZES
 from smemlint.ir import Launch, Place
-from smemlint.ir.types import PointerTo, Scalar
+from smemlint.ir.nodes import PointerTo, Scalar
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.score.model import Conflict

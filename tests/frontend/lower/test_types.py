@@ -3,8 +3,9 @@ import pytest
 from lowered import function, kernel, lines, module
 
 from smemlint.ir import ArrayOf, Declare, MemberType, PointerTo, Record, RecordRef, Scalar, TypeParam, Var
+from smemlint.ir.nodes import TemplateArgument
 from smemlint.ir.show import show, show_type
-from smemlint.ir.types import CHAR, HALF, INT, TemplateArgument
+from smemlint.ir.types import CHAR, HALF, INT
 
 
 def variable(text: str, name: str, of: str = "k") -> Var:

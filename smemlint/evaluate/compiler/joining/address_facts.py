@@ -22,8 +22,9 @@ from smemlint.evaluate.types.spelling import dims_of
 from smemlint.evaluate.values.affine import Affine, Terms
 from smemlint.evaluate.values.number import Int, form_of, gcd_of, multiple_of
 from smemlint.ir import Expr, Index, Literal, Member, Name
+from smemlint.ir.nodes import RecordRef
 from smemlint.ir.show import show
-from smemlint.ir.types import RecordRef, element_type
+from smemlint.ir.types import element_type
 from smemlint.records import record
 
 NESTED = 8

@@ -35,7 +35,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
-from smemlint.ir.stmt import Block, UnknownStmt
+from smemlint.ir.nodes import Block, UnknownStmt
 from smemlint.ir.types import element_type
 from smemlint.ir.uses import assignment, only_statement
 from smemlint.ir.walk import nodes_of, walk
