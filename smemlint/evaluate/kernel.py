@@ -15,7 +15,8 @@ from smemlint.evaluate.control_flow.first_block import FirstBlockError
 from smemlint.evaluate.held import blocks_asked, held
 from smemlint.evaluate.language.inlining import set_outside
 from smemlint.evaluate.language.packs import pack_of
-from smemlint.evaluate.machine.dispatch import EndedError, run
+from smemlint.evaluate.machine.asked import EndedError
+from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.faults import INTERNAL, fault
 from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Machine
 from smemlint.evaluate.machine.sums import Sums

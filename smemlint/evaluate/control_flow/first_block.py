@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smemlint.evaluate.machine.dispatch import EndedError
+from smemlint.evaluate.machine.asked import EndedError
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, Value, subtract

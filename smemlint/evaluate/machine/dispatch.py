@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from smemlint.evaluate.machine.asked import EVALUATOR, EndedError, SizedUpError
 from smemlint.evaluate.machine.faults import contained
+from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import made_copies
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import Other, Pointer, RecordValue, Value
 from smemlint.ir import Expr, Place, Stmt, Type
-
-if TYPE_CHECKING:
-    from smemlint.evaluate.machine.machine import Machine
 
 Values: TypeAlias = "Mapping[type, Callable[[Machine, Any], Value]]"
 Places: TypeAlias = "Mapping[type, Callable[[Machine, Any], Pointer | Value]]"
@@ -37,14 +36,6 @@ _BUILDERS: dict[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], V
 _CONVERTERS: list[Converter] = []
 _COPIERS: list[Copier] = []
 _TYPERS: list[Typer] = []
-
-
-class EndedError(Exception):
-    """An evaluation, or a part of it, ends here on purpose."""
-
-
-class SizedUpError(EndedError):
-    """A statement that is run for its size alone is known to be large."""
 
 
 _PASSED = (EndedError, RecursionError, MemoryError)
@@ -210,3 +201,6 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
         m.forget(m.frame.slice.sets[id(s)])
     finally:
         effort.limit, effort.patience = limit, None
+
+
+EVALUATOR.value, EVALUATOR.typed = rvalue, with_expressions

@@ -8,15 +8,12 @@ there; such a fault ends the kernel, with every access that was seen unresolved.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
+from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import Other
 from smemlint.ir import Binary, Cast, Expr, Index, Member, Name, Place, Unary
 from smemlint.ir.expr import STEPS
-
-if TYPE_CHECKING:
-    from smemlint.evaluate.machine.machine import Machine
 
 INTERNAL = "internal-error"
 SIMPLE: tuple[type, ...] = (Binary, Cast, Index, Member, Name, Unary)

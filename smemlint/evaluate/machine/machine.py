@@ -9,6 +9,7 @@ from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
 from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating, member_of
 from smemlint.evaluate.analysis.sinkable import sinks
 from smemlint.evaluate.machine.any_warp import any_warp
+from smemlint.evaluate.machine.asked import EVALUATOR, EndedError, SizedUpError
 from smemlint.evaluate.machine.components import (
     STRETCH,
     Budget,
@@ -25,7 +26,6 @@ from smemlint.evaluate.machine.components import (
     Turns,
 )
 from smemlint.evaluate.machine.departures import Departures, Parts, as_met, stayed, together
-from smemlint.evaluate.machine.dispatch import EndedError, SizedUpError, rvalue, with_expressions
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import (
     WHOLE,
@@ -234,7 +234,7 @@ class Machine:
             self.frames.append(Frame(bindings, parent=self.frames[-1]))
         self.silent += 1
         try:
-            v = rvalue(self, expr)
+            v = EVALUATOR.value(self, expr)
         except BudgetExceededError:
             return None  # the next step says so, where there is one
         finally:
@@ -248,7 +248,7 @@ class Machine:
 
     def resolve(self, t: Type) -> Type:
         found = self.types.resolve(t, self.bindings)
-        return found if type(found) is Scalar else with_expressions(self, found)
+        return found if type(found) is Scalar else EVALUATOR.typed(self, found)
 
     def enter(self, frame: Frame, f: Function) -> None:
         """Set up what can be skipped in a function, given where its arguments point."""

@@ -1,0 +1,28 @@
+"""What a machine asks of those that evaluate for it, and how an evaluation ends on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from smemlint.evaluate.values.number import Value
+from smemlint.ir import Expr, Type
+
+
+class EndedError(Exception):
+    """An evaluation, or a part of it, ends here on purpose."""
+
+
+class SizedUpError(EndedError):
+    """A statement that is run for its size alone is known to be large."""
+
+
+class Evaluator:
+    """Answers for a machine. value: of an expression, in every lane of the mask; typed: a resolved type with
+    what its `decltype` stands for. `dispatch` sets them."""
+
+    value: Callable[[Any, Expr], Value]
+    typed: Callable[[Any, Type], Type]
+
+
+EVALUATOR = Evaluator()
