@@ -93,7 +93,7 @@ CLAIMS: dict[str, Check] = {
     rf"{EXPRESSION} depends on a value that the launch gives": traces.parametric,
     rf"{EXPRESSION} depends on data": traces.by_data,
     rf"{EXPRESSION} goes to one of (?P<ways>\d+) places, as run time decides": traces.several_ways,
-    rf"{EXPRESSION} reaches (?P<width>\d+)-byte elements, and `\w+` has (?P<element>\d+)-byte ones": (
+    rf"{EXPRESSION} reaches (?P<width>\d+)-byte elements, and elements of `\w+` have (?P<element>\d+) bytes": (
         traces.narrow
     ),
     r"lanes reach (?P<element>\d+)-byte elements member by member at any pitch": traces.structures,

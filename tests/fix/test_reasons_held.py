@@ -111,7 +111,7 @@ def test_each_sentence_has_a_check() -> None:
         "7; no row was padded: 7",
         "7, and no layout that was tried costs less",
         "7 on line 7",
-        "7, and `7` has 7-byte ones",
+        "7, and elements of `7` have 7 bytes",
         "the size of `7` is not known: 7",
     )
     for module, said in found:
@@ -186,7 +186,7 @@ FALSE = [
     "`t[tx][ty]` on line 4 depends on a value that the launch gives",
     "`t[tx][ty]` on line 4 is not resolved: its address is not known",
     "`t[tx][ty]` on line 4 goes to one of 2 places, as run time decides",
-    "`t[tx][ty]` on line 4 reaches 2-byte elements, and `t` has 4-byte ones",
+    "`t[tx][ty]` on line 4 reaches 2-byte elements, and elements of `t` have 4 bytes",
     "`t[tx][ty]` on line 4 gets worse",
     "`t[tx][ty]` on line 4 keeps its conflict",
     "`t[tx][ty]` on line 4 reaches other addresses",

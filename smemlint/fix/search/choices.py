@@ -177,7 +177,7 @@ def _hopeless(instances: Sequence[Instance]) -> Refusal | None:
     for owner, site in conflicted:
         if site.width < owner.element and not _MEMBER.search(site.expression):
             said = f"`{site.expression}` on line {site.place.line} reaches {site.width}-byte elements"
-            return Refusal("passed-on", f"{said}, and `{array.name}` has {owner.element}-byte ones")
+            return Refusal("passed-on", f"{said}, and elements of `{array.name}` have {owner.element} bytes")
         if site.width < owner.element:
             return Refusal(
                 "struct-layout", f"lanes reach {owner.element}-byte elements member by member at any pitch"
