@@ -43,6 +43,7 @@ from smemlint.running.jobs import Job, Options
 from smemlint.source.text import MAX_BYTES
 from smemlint.system import observed
 from smemlint.system.reading import UnreadableError, read_regular
+from smemlint.system.room import with_room
 
 if TYPE_CHECKING:
     from smemlint.system.workers import Failure, Watch
@@ -139,6 +140,7 @@ def _given_up(job: Job, failure: Failure) -> FileReport:
     return FileReport(path, problems=(Problem(path, failure.message),))
 
 
+@with_room
 def analyse_file(job: Job, cache: Cache | None = None) -> FileReport:
     """The analysis of one file in this process. Raises what the stages raise."""
     with observed.collecting() as facts:
