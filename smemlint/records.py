@@ -111,7 +111,8 @@ def _compare(made: Any, values: Any, frozen: bool) -> None:
         return hash(values(self))
 
     made.__eq__ = equal
-    made.__hash__ = hashed if frozen else None
+    if "__hash__" not in made.__dict__:
+        made.__hash__ = hashed if frozen else None
 
 
 def _is_filled(self: Any, made: Any, frozen: bool, arguments: tuple[Any, ...], named: dict[str, Any]) -> bool:

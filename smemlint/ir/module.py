@@ -39,6 +39,9 @@ class Function:
     declared: bool = False
     """A template without a body, which stands for its explicit specialisations."""
 
+    def __hash__(self) -> int:
+        return hash(self.id)
+
     @property
     def is_constructor(self) -> bool:
         return self.name.split("<", 1)[0] == own_name(self.record or "")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import typing
 from dataclasses import field
 from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 from smemlint.ir.place import Place
 from smemlint.records import record
@@ -51,16 +52,57 @@ class ArrayOf:
     extent: Expr | None
 
 
-@record(frozen=True, slots=True)
-class RecordRef:
+class _Kind:
+    """What all equal types share; it ends with the last of them."""
+
+    __slots__ = ("__weakref__",)
+
+
+_KINDS: WeakValueDictionary[tuple[object, ...], _Kind] = WeakValueDictionary()
+
+
+class _OfKind:
+    """What knows its kind once it was asked for."""
+
+    __slots__ = ("_kind",)
+    _kind: _Kind
+
+
+@record(frozen=True, slots=True, eq=False)
+class RecordRef(_OfKind):
     """A class, struct or union: `Module.records[name]`, with its template arguments if any.
 
     `@` and the id of a template template parameter stand for the template that it is given; a template itself
     has no arguments, or its own parameters.
+
+    Arguments that are classes may hold others many times over, each of which would be compared and hashed at
+    each place: what an equal one was told apart by is remembered.
     """
 
     name: str
     arguments: tuple[TemplateArgument, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(other) is not RecordRef or self.name != other.name:
+            return False
+        return _kind_of(self) is _kind_of(other)
+
+    def __hash__(self) -> int:
+        return hash(_kind_of(self))
+
+
+def _kind_of(t: RecordRef) -> _Kind:
+    try:
+        return t._kind
+    except AttributeError:
+        key = (t.name, t.arguments)
+        kind = _KINDS.get(key)
+        if kind is None:
+            kind = _KINDS[key] = _Kind()
+        object.__setattr__(t, "_kind", kind)
+        return kind
 
 
 @record(frozen=True, slots=True)

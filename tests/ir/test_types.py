@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import pickle
 
-from smemlint.ir import RecordRef, types
-from smemlint.ir.types import DOUBLE, INT, Scalar
+from smemlint.ir import RecordRef, nodes
+from smemlint.ir.nodes import DOUBLE, INT, Scalar
 
 
 def _nested(depth: int, innermost: Scalar) -> RecordRef:
@@ -35,10 +35,10 @@ def test_a_copy_is_equal_and_prints_as_before() -> None:
 
 def test_what_no_type_needs_is_forgotten() -> None:
     gc.collect()
-    before = len(types._KINDS)
+    before = len(nodes._KINDS)
     t = _nested(40, INT)
     hash(t)
-    assert len(types._KINDS) > before
+    assert len(nodes._KINDS) > before
     del t
     gc.collect()
-    assert len(types._KINDS) == before
+    assert len(nodes._KINDS) == before

@@ -245,12 +245,23 @@ def methods_for(m: Machine, t: RecordRef, ids: Iterable[str]) -> tuple[Function,
     if all(f.specialises is None or f.template for f in functions):
         return functions
     given = m.types.resolve(t, m.frame.bindings)
-    arguments = given.arguments if isinstance(given, RecordRef) else t.arguments
+    instance = given if isinstance(given, RecordRef) else t
+    key = instance, tuple(f.id for f in functions)
+    known = m.memo.methods.get(key)
+    if known is None:
+        known = m.memo.methods[key] = _of_instance(m, functions, instance.arguments)
+    return known
+
+
+def _of_instance(
+    m: Machine, functions: Iterable[Function], arguments: tuple[TemplateArgument, ...]
+) -> tuple[Function, ...]:
+    """Those of the methods of a class template that an instance with these arguments has."""
     special = [f for f in functions if f.specialises is not None and not f.template]
+    others = [f for f in functions if f.specialises is None or f.template]
     own = [f for f in special if m.types.patterns.arguments(f.specialises or (), arguments) is not None]
     forms = {tuple(p.type for p in f.parameters) for f in own}
-    rest = [f for f in functions if f not in special and tuple(p.type for p in f.parameters) not in forms]
-    return (*own, *rest)
+    return (*own, *(f for f in others if tuple(p.type for p in f.parameters) not in forms))
 
 
 def methods_of(m: Machine, t: Type, name: str) -> tuple[Function, ...]:

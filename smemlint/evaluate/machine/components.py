@@ -32,7 +32,7 @@ from smemlint.evaluate.values.affine import Terms
 from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.evaluate.values.objects import Object, Snapshot
-from smemlint.ir import Expr, LaunchStmt, Type
+from smemlint.ir import Expr, Function, LaunchStmt, RecordRef, Type
 from smemlint.records import record
 
 STRETCH = 1000
@@ -372,6 +372,8 @@ class Memo:
     """By type: the destructors that run where an object ends (`lifetimes.Ending`)."""
     slices: dict[tuple[str, frozenset[str], frozenset[str]], Slice] = field(default_factory=dict)
     """By function (id) and what `Code.slice` is told of it: what matters there."""
+    methods: dict[tuple[RecordRef, tuple[str, ...]], tuple[Function, ...]] = field(default_factory=dict)
+    """By class and ids of its template's methods: those that it has."""
     copying: dict[object, bool] = field(default_factory=dict)
     """By type: whether copies of its objects are made by constructors of the program."""
     sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...], bool]] = field(
