@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,18 @@ MOST_ASKED = 1 << 16
 """Ways that are told apart, and times groups; where there are more, all requests are taken to run."""
 Bools: TypeAlias = NDArray[np.bool_]
 _Values: TypeAlias = Mapping[int, int]
+Seen: TypeAlias = dict[int, tuple[Hashable, frozenset[tuple[str, int]]]]
+"""By id() of a condition: itself, and what decides it. Sites of a kernel have most of them in common."""
 
 
-def alternatives(keys: Sequence[Hashable], choices: Mapping[int, int]) -> tuple[Bools, ...]:
+def alternatives(
+    keys: Sequence[Hashable], choices: Mapping[int, int], seen: Seen | None = None
+) -> tuple[Bools, ...]:
     """Which groups of requests run on each way, (ways, groups), for each lot of groups whose conditions have
     unknowns in common; nothing of lots that may all run. keys: the conditions on the way to each group;
-    choices: by unknown, of which at most one is 1."""
+    choices: by unknown, of which at most one is 1; seen: what was asked for other sites under these."""
     asked = [_all_of(key) for key in keys]
-    seen: dict[int, frozenset[tuple[str, int]]] = {}
+    seen = {} if seen is None else seen
     unknowns = [frozenset().union(*(_unknowns(c, choices, seen) for c in conditions)) for conditions in asked]
     found = []
     for lot in _lots(unknowns):
@@ -46,24 +50,26 @@ def _all_of(key: Hashable) -> tuple[Hashable, ...]:
     return tuple(key) if isinstance(key, frozenset) else ()
 
 
-def _unknowns(
-    condition: Hashable, choices: Mapping[int, int], seen: dict[int, frozenset[tuple[str, int]]]
-) -> frozenset[tuple[str, int]]:
-    """What decides a condition: unknowns, and the choices that they are of. seen: by id, what was asked
-    before, for conditions hold the same ones many times over."""
-    found = seen.get(id(condition))
-    if found is None:
-        match condition:
-            case (int() as order, int()):
-                orders = {order}
-            case (int(), tuple() as terms):
-                orders = {order for mono, _ in terms for order in mono}
-            case _:
-                orders = set()
-        found = frozenset(("choice", choices[o]) if o in choices else ("unknown", o) for o in orders)
-        if isinstance(condition, tuple) and condition[0] == "stayed":
-            found = found.union(*(_unknowns(c, choices, seen) for c in condition[1]))
-        seen[id(condition)] = found
+def _unknowns(condition: Hashable, choices: Mapping[int, int], seen: Seen) -> frozenset[tuple[str, int]]:
+    """What decides a condition: unknowns, and the choices that they are of. seen: what was asked before, for
+    conditions hold the same ones many times over."""
+    # Who stayed was asked of others at each access; what they left under is one object.
+    stays = isinstance(condition, tuple) and condition[0] == "stayed"
+    one: Any = condition[1] if stays else condition  # type: ignore[index]
+    known = seen.get(id(one))
+    if known is not None:
+        return known[1]
+    match one:
+        case (int() as order, int()):
+            orders = {order}
+        case (int(), tuple() as terms):
+            orders = {order for mono, _ in terms for order in mono}
+        case _:
+            orders = set()
+    found = frozenset(("choice", choices[o]) if o in choices else ("unknown", o) for o in orders)
+    if stays:
+        found = found.union(*{_unknowns(c, choices, seen) for c in one})
+    seen[id(one)] = one, found
     return found
 
 

@@ -288,7 +288,7 @@ class _Builder:
             footprint=self.m.types.size_of(self.log.object.type),
             choice=Ways(len(self.ways), _conditions(self.m, self.ways)),
             assumptions=_assumptions(self.m, self.log, launch),
-            groups=visits.groups(self.m.journal.choices),
+            groups=visits.groups(self.m.journal.choices, self.m.memo.decided),
             shifts=Shifts(tuple(terms.left_out), tuple(sorted(terms.steps)), self.around),
         )
 

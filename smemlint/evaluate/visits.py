@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.alternatives import alternatives
+from smemlint.evaluate.alternatives import Seen, alternatives
 from smemlint.evaluate.compiler.joining.address_patterns import Pattern
 from smemlint.evaluate.machine.machine import Event
 from smemlint.evaluate.model import Groups, Repeats
@@ -129,14 +129,14 @@ class Visits:
         """Whether the conditions on the way to some requests are others than to the rest, and undecided."""
         return len(set(self._under)) > 1
 
-    def groups(self, choices: Mapping[int, int]) -> Groups | None:
+    def groups(self, choices: Mapping[int, int], seen: Seen) -> Groups | None:
         """The requests by the undecided conditions on the way to them; None: these are all the same. choices:
-        by unknown, of which at most one is 1."""
+        by unknown, of which at most one is 1; seen: what decides conditions of other sites under these."""
         if not self.undecided:
             return None
         numbers: dict[Hashable, int] = {(): 0}
         found = [numbers.setdefault(key, len(numbers)) for key in self._under]
-        return Groups(np.array(found, dtype=np.int64), alternatives([*numbers], choices))
+        return Groups(np.array(found, dtype=np.int64), alternatives([*numbers], choices, seen))
 
     def _each(self) -> list[int]:
         return [n for _, n in self.ranges]

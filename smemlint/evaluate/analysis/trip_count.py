@@ -65,6 +65,7 @@ def bounds_a_loop(s: Loop, counter: str) -> bool:
     return any(counter in names_in(inner.condition) | names_in(inner.init) for inner in _loops_in(s))
 
 
+@by_identity
 def other_ends(s: Loop) -> tuple[Expr, ...]:
     """What breaks hold the loop's counter against, of what the loop leaves alone (`if (w > n) break;`): where
     one is not a constant nvcc does not know how often the loop runs."""

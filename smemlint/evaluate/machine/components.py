@@ -396,5 +396,7 @@ class Memo:
     """Ids of variables that statements set which are skipped in trials: no address depends on them."""
     edges: dict[int, int] = field(default_factory=dict)
     """By id() of a branch that only blocks at the edge take: how often it was looked at."""
+    decided: dict[int, tuple[Hashable, frozenset[tuple[str, int]]]] = field(default_factory=dict)
+    """By id() of an undecided condition: itself, and what decides it (`alternatives`)."""
     reaching: dict[int, bool] = field(default_factory=dict)
     """By id() of such a branch: whether it may access memory."""

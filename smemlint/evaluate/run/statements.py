@@ -116,7 +116,7 @@ def end_scope(m: Machine, body: tuple[Stmt, ...], live: int) -> None:
 def run_declare(m: Machine, s: Declare) -> None:
     lasting = not s.var.const or isinstance(s.var.type, RecordRef)  # an object is one, whoever asks for it
     outlives = m.host and s.var.storage == "static" and lasting
-    own = f"{s.var.id} of {m.frame.instance}" if m.frame.instance else s.var.id
+    own = f"{s.var.id} of {m.frame.instance}" if outlives and m.frame.instance else s.var.id
     if outlives and own in m.memory.globals:
         m.frame.variables[s.var.id] = m.memory.globals[own]
         return
