@@ -105,6 +105,8 @@ def _with_fields(cls: Any, slots: bool) -> Any:
 
 def _compare(made: Any, values: Any, frozen: bool) -> None:
     def equal(self: Any, other: Any) -> Any:
+        if self is other:
+            return True
         return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
 
     def hashed(self: Any) -> int:
