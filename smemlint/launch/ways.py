@@ -46,7 +46,7 @@ class Ways:
 
     def _split(self, settled: dict[Choice, int], paths: Paths, seen: list[Started]) -> list[Started]:
         idle: set[int] = set()  # where nothing is started no choice makes a difference, elsewhere it may
-        for choice, count in paths.open.items():
+        for choice, count in paths.outermost_first():
             if choice[0] in self.idle or choice[0] in idle or count > MOST_WAYS:
                 continue
             ways = [({**settled, choice: n}, Paths({**settled, choice: n})) for n in range(count)]

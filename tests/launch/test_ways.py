@@ -567,3 +567,45 @@ def test_a_switch_on_what_a_function_gives_that_is_not_read_may_take_any_case() 
         }
     }"""
     assert instances(host) == {(32, 4), (64, 4)}
+
+
+@pytest.mark.parametrize(
+    "threads",
+    [
+        "int threads = 64; if (n > 1024) threads = 1024; else if (n > 512) threads = 512;"
+        " else if (n > 256) threads = 256; else if (n > 128) threads = 128; else if (n > 96) threads = 96;",
+        "int threads = n > 1024 ? 1024 : n > 512 ? 512 : n > 256 ? 256 : n > 128 ? 128 : n > 96 ? 96 : 64;",
+    ],
+)
+def test_of_a_long_chain_of_sizes_each_one_is_a_block(threads: str) -> None:
+    # What comes last in the chain makes no difference before what comes first is settled.
+    main = "void run(float *p, int n) { %s a<<<1, threads>>>(p); }"
+    assert sure(main % threads) == {("a", n) for n in (64, 96, 128, 256, 512, 1024)}
+
+
+SPECIFICATION = """
+struct Specification { void (*kernel)(float *); int threads; size_t bytes; };
+"""
+
+
+@pytest.mark.parametrize(
+    "choose",
+    [
+        "Specification s; if (n > 9) { s.kernel = a; s.threads = 128; }"
+        " else { s.kernel = b; s.threads = 64; }"
+        " s.bytes = 0; return s;",
+        "Specification s = {}; if (n > 9) s = {a, 128, 0}; else s = {b, 64, 0}; return s;",
+        "if (n > 9) return {a, 128, 0}; Specification s = {}; s.threads = 64; s.kernel = b; return s;",
+    ],
+)
+def test_a_function_returns_a_kernel_with_its_block(choose: str) -> None:
+    for used in (
+        "Specification s = choose(n); if (!s.kernel) return; s.kernel<<<1, s.threads, s.bytes>>>(p);",
+        "void (*kernel)(float *) = choose(n).kernel; kernel<<<1, choose(n).threads>>>(p);",
+        "const Specification &s = choose(n); s.kernel<<<1, s.threads>>>(p);",
+    ):
+        main = f"Specification choose(int n) {{ {choose} }} void run(float *p, int n) {{ {used} }}"
+        found = sure(SPECIFICATION + main)
+        assert {("a", 128), ("b", 64)} <= found, used
+        if "choose(n).t" not in used:
+            assert len(found) == 2

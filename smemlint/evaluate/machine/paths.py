@@ -48,3 +48,9 @@ class Paths:
     def leave_open(self, choice: Choice, ways: int = 2) -> None:
         """Note a choice that nothing settles, and between how many ways it is."""
         self.open.setdefault(choice, ways)
+
+    def outermost_first(self) -> list[tuple[Choice, int]]:
+        """Return what was left open, in the order in which it was met: that of an `else if` behind its `if`,
+        on the one way of which it matters."""
+        begun = {node: i for i, node in enumerate(self.met)}
+        return sorted(self.open.items(), key=lambda c: begun.get(c[0][0], len(begun)))

@@ -21,6 +21,7 @@ from smemlint.evaluate.values.choices import on_way, with_choice
 from smemlint.evaluate.values.comparison import select
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import (
+    Closure,
     FunctionValue,
     Int,
     Other,
@@ -67,8 +68,8 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
             if at == 0 and o.type == t and not isinstance(whole, RecordValue) and len(o.cells) > 1:
                 return RecordValue(t, dict(o.cells))  # members of unknown size lie between its own
             return whole if whole is not None else RecordValue(t, {})
-        if at in o.cells and not isinstance(o.cells[at], Int | Pointer | Other):
-            return o.cells[at]
+        if held is not None and not isinstance(held, Int | Pointer | Other) and not _is_member(m, held, t):
+            return held
         if o.havoc and o.uniform and not m.host:
             _number_all(m, o, at, t)
         read = RecordValue(t, within(o.cells, at, size, m.unknowns))
@@ -209,6 +210,13 @@ def _number_all(m: Machine, o: Object, at: int, t: RecordRef) -> None:
             v = m.unknown(scalar, name, uniform=True, reason=reason, rank=3, size=True)
             if isinstance(v, Int):
                 o.cells[at + offset] = v
+
+
+def _is_member(m: Machine, held: Value, t: RecordRef) -> bool:
+    """Whether what lies at the start of a record is its first member, a function or lambda; what a
+    `std::function` holds is all of it."""
+    layout = m.types.layout(t) if isinstance(held, FunctionValue | Closure) else None
+    return layout is not None and any(at == 0 for at, _ in layout.fields.values())
 
 
 def _gather(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
