@@ -28,6 +28,7 @@ SIDES = frozenset((GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE))
 RECORDS = frozenset((STRUCT, UNION, CLASS, CLASS_TEMPLATE, PARTIAL))
 FUNCTIONS = frozenset((FUNCTION, METHOD, CONSTRUCTOR, DESTRUCTOR, CONVERSION, FUNCTION_TEMPLATE))
 TYPEDEFS = frozenset((TYPEDEF, ALIAS, ALIAS_TEMPLATE))
+MEMBERS = FUNCTIONS | TYPEDEFS | RECORDS | {FIELD, VARIABLE, ENUM}
 TEMPLATE_PARAMETERS = frozenset((TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAMETER))
 _INVALID = range(70, 74)
 _UNNAMED = pattern(r"(\((?:unnamed|anonymous|lambda)[\w ]*?) at .*?:(\d+:\d+)(?=\))")
@@ -213,13 +214,21 @@ class Declarations:
             return known
         name = cursors.spelling(node)
         entry = self._definition(node, name, file, None)
-        if cursors.template_argument_count(node) > 0 and b"{" not in entry.text():
+        if cursors.template_argument_count(node) > 0 and not self._has_members(entry):
             return None  # `template struct Launcher<128>;` names an instance and defines nothing
         self.records[entry.key] = entry
         self.records_named.setdefault(name, []).append(entry)
         if b"friend" in entry.text():
             self._add_friends(entry)
         return entry
+
+    def _has_members(self, found: Definition) -> bool:
+        """Whether the members of an explicit specialisation stand where it is written. What a macro makes
+        stands where it is used; the members of an instance stand in the template."""
+        if b"{" in found.text():
+            return True
+        kids = (self.positions.point(k) for k in cursors.children(found.node) if k.kind in MEMBERS)
+        return any(p is not None and p[0] is found.file and found.begin <= p[1] < found.end for p in kids)
 
     def _add_friends(self, record: Definition) -> None:
         for kid in cursors.children(record.node):
