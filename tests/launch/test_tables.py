@@ -176,3 +176,17 @@ def test_a_block_that_may_be_any_is_so_for_each_function_that_is_chosen(runs: st
     found = folds(runs, f"{host} if (!run) return; if (threads == 64) threads = 512; run(p, threads); }}")
     assert len({(kind, type_) for kind, type_, _, _ in found}) == 4
     assert not any(sure for _, _, _, sure in found)
+
+
+@pytest.mark.parametrize("name", ["Entry<%d>::go", "&Entry<%d>::go"])
+def test_the_address_of_a_static_method_is_of_the_instance_of_its_class(name: str) -> None:
+    # `&` makes no pointer to a member of it: what it calls is made of the arguments of its class.
+    entry = "template <int W> struct Entry { static void go(float *p) { wide<W><<<1, 32>>>(p); } };"
+    one, two, four = (name % w for w in (1, 2, 4))
+    table = f"static const Fn runs[] = {{{one}, {two}, nullptr, {four}}};"
+    chosen = f"i == 1 ? {one} : i == 2 ? {two} : {four}"
+    assert instances(f"{entry} {table} void run(float *p, int i) {{ if (runs[i]) runs[i](p); }}") == (
+        {1, 2, 4},
+        True,
+    )
+    assert instances(f"{entry} void run(float *p, int i) {{ Fn go = {chosen}; go(p); }}") == ({1, 2, 4}, True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.language.names import resolve_arguments
+from smemlint.evaluate.language.names import resolve_arguments, static_member_value
 from smemlint.evaluate.language.overloads import methods_of
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
@@ -24,6 +24,9 @@ def pointer_to_member(m: Machine, e: StaticMember | Name) -> Pointer | FunctionV
     else:
         owner = m.resolve(e.owner)
     methods = methods_of(m, owner, e.name) if owner is not None else ()
+    if methods and isinstance(e, StaticMember) and all(f.static for f in methods):
+        value = static_member_value(m, e)  # as without `&`: with the arguments of its class
+        return value if isinstance(value, FunctionValue) else None
     if methods or isinstance(e, Name):
         return FunctionValue(e.name, methods, resolve_arguments(m, e.arguments)) if methods else None
     layout = m.types.layout(owner) if isinstance(owner, RecordRef) else None
