@@ -190,3 +190,25 @@ def test_the_address_of_a_static_method_is_of_the_instance_of_its_class(name: st
         True,
     )
     assert instances(f"{entry} void run(float *p, int i) {{ Fn go = {chosen}; go(p); }}") == ({1, 2, 4}, True)
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        "int done[] = {(wide<Ns><<<1, 32>>>(p), 0)...}; (void)done;",
+        "int done[] = {0, (go<Ns>(p), 0)...}; (void)done;",
+        "(void)std::initializer_list<int>{(i == Ns ? (go<Ns>(p), 0) : 0)...};",
+        "bool any = false; (void)std::initializer_list<int>{(i == Ns && (any = true, go<Ns>(p), 0))...};",
+        "for (int n : std::initializer_list<int>{go<Ns>(p)...}) i += n;",
+    ],
+)
+def test_a_list_that_is_made_for_what_its_elements_do(each: str) -> None:
+    # How a pack was gone through before there were folds.
+    called = "template <int N> int go(float *p) { wide<N><<<1, 32>>>(p); return N; }"
+    host = f"""
+    #include <initializer_list>
+    {called if "go<" in each else ""}
+    template <int... Ns> void all(float *p, int i) {{ {each} }}
+    void run(float *p, int i) {{ all<1, 2, 4>(p, i); }}
+    """
+    assert instances(host) == ({1, 2, 4}, True)

@@ -16,7 +16,7 @@ from smemlint.evaluate.language.places import offset_pointer, place_of
 from smemlint.evaluate.machine.dispatch import build, rvalue
 from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.memory.elements import MAPS, SETS, holds_elements
+from smemlint.evaluate.memory.elements import LIST, MAPS, SETS, holds_elements
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.memory.text import text_in
 from smemlint.evaluate.types.library_layout import is_array
@@ -79,9 +79,11 @@ def contained(m: Machine, t: RecordRef, arguments: Sequence[Expr]) -> Value | No
         return v if other else _listed(m, t, element, size, (v,))
     if len(arguments) == 1 and isinstance(arguments[0], InitList):
         return _listed(m, t, element, size, expanded(m, arguments[0].elements))
-    given = [rvalue(m, a) for a in arguments]
+    given = [a if isinstance(a, VALUES) else rvalue(m, a) for a in expanded(m, arguments)]
     if len(given) == 1 and isinstance(given[0], RecordValue) and is_container(given[0].type):
         return RecordValue(t, given[0].cells)  # what is read has elements of its own
+    if t.name == LIST:
+        return _listed(m, t, element, size, given)
     if len(given) == 2 and isinstance(given[0], Pointer) and isinstance(given[1], Pointer):
         return _between(m, t, element, size, given[0], given[1])
     if not given:

@@ -6,11 +6,12 @@ from smemlint.evaluate.values.number import Pointer, RecordValue
 from smemlint.evaluate.values.objects import Cells, Object
 from smemlint.ir import RecordRef, Type
 
+LIST = "std::initializer_list"
 SEQUENCES = (
     "std::vector",
     "std::deque",
     "std::list",
-    "std::initializer_list",
+    LIST,
     "std::optional",
     "std::variant",
     "std::queue",

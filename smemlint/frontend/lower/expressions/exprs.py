@@ -535,7 +535,8 @@ class ExpressionLowering:
         return replace(read, place=place) if isinstance(read, PackSize) else self._not_understood(node)
 
     def _pack_expansion(self, node: Node) -> Expr:
-        return UnknownExpr("parameter pack", self.lower_all(cursors.children(node)), self._c.place(node))
+        each = tuple(map(self._maybe_run, cursors.children(node)))
+        return UnknownExpr("parameter pack", each, self._c.place(node))
 
 
 def _balanced(text: str) -> str | None:
