@@ -93,9 +93,8 @@ CLAIMS: dict[str, Check] = {
     rf"{EXPRESSION} depends on a value that the launch gives": traces.parametric,
     rf"{EXPRESSION} depends on data": traces.by_data,
     rf"{EXPRESSION} goes to one of (?P<ways>\d+) places, as run time decides": traces.several_ways,
-    rf"{EXPRESSION} reaches (?P<width>\d+)-byte elements, and elements of `\w+` have (?P<element>\d+) bytes": (
-        traces.narrow
-    ),
+    rf"{EXPRESSION} reaches (?P<width>\d+)-byte elements, "
+    r"and elements of `\w+` have (?P<element>\d+) bytes": traces.narrow,
     r"lanes reach (?P<element>\d+)-byte elements member by member at any pitch": traces.structures,
     r"lanes that update the same word on line (?P<line>\d+) take turns in any layout": traces.takes_turns,
     r"what the copy on line (?P<line>\d+) costs follows from where it reads, in any layout": traces.by_source,
