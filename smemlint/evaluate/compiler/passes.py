@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from smemlint.evaluate.compiler import edge, hoist, invariant, selects, sink
+from smemlint.evaluate.compiler import behind_calls, edge, hoist, invariant, selects, sink
 from smemlint.evaluate.compiler.log import Log
 from smemlint.evaluate.machine.components import Journal
 from smemlint.evaluate.machine.machine import Machine
@@ -30,4 +30,4 @@ def compiled(m: Machine) -> Log:
     log = Log(m.log)
     for run in PIPELINE:
         log = run(log, m.journal)
-    return log
+    return behind_calls.move(m, log)

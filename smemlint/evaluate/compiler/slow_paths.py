@@ -16,7 +16,7 @@ from smemlint.evaluate.machine.functions import short_name
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Stop
 from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, form_of
-from smemlint.ir import RecordRef, Scalar
+from smemlint.ir import Place, RecordRef, Scalar
 from smemlint.ir.types import BFLOAT16, HALF
 from smemlint.patterns import pattern
 from smemlint.toolkit.numbers import NARROW
@@ -66,7 +66,7 @@ _EXCHANGES = pattern(
 _ENDS_IN_F = ("erf", "normcdf")
 
 
-def function_stops(m: Machine, name: str, operands: list[Value]) -> None:
+def function_stops(m: Machine, name: str, operands: list[Value], place: Place | None = None) -> None:
     """Log what a call of a library function keeps apart, and count its code."""
     if m.host:
         return
@@ -79,14 +79,14 @@ def function_stops(m: Machine, name: str, operands: list[Value]) -> None:
         return
     for names, kind in _INTRINSICS:
         if names.fullmatch(short):
-            m.stop(kind)
+            m.stop(kind, id(place))
             return
     if _BRANCH[size].fullmatch(plain):
         m.straight()
     elif _PREDICATES[size].fullmatch(plain):
         m.stop("fork")
     elif _CALL[size].fullmatch(plain):
-        m.stop("call")
+        m.stop("call", id(place))
 
 
 def opaque_stop(m: Machine, name: str) -> None:
@@ -118,14 +118,14 @@ def _is_narrow(v: Value) -> bool:
     return t in (HALF, BFLOAT16) or (isinstance(t, RecordRef) and t.name in _PAIRS)
 
 
-def division_stops(m: Machine, a: Value, b: Value) -> None:
+def division_stops(m: Machine, a: Value, b: Value, place: Place | None) -> None:
     """Log what a division `a / b` (or `a % b` of integers) keeps apart."""
     if m.host:
         return
     stop = _division(a, b)
     if stop is not None:
         m.code_size.special += 1
-        m.stop(stop)
+        m.stop(stop, id(place))
 
 
 def _division(a: Value, b: Value) -> Stop | None:

@@ -35,6 +35,9 @@ from smemlint.evaluate.values.objects import Object, Snapshot
 from smemlint.ir import Expr, Function, LaunchStmt, RecordRef, Type
 from smemlint.records import record
 
+Size: TypeAlias = tuple[int, int, int, bool, tuple[tuple[Stop, int], ...], bool]
+"""What running a statement adds to the code: accesses, operations, special-function operations, whether
+a straight line ends in it, what it keeps apart and where, whether a loop with copies stands in it."""
 STRETCH = 1000
 """Evaluation steps between two looks at what else may end an evaluation."""
 
@@ -171,8 +174,8 @@ class Journal:
     chosen: set[int] = field(default_factory=set)
     """id() of expressions that load a record where a condition chooses it or another one."""
     notes: list[Unresolved] = field(default_factory=list)
-    stops: list[Stop] = field(default_factory=list)
-    """What kept accesses apart so far, barriers aside."""
+    stops: list[tuple[Stop, int]] = field(default_factory=list)
+    """What kept accesses apart so far, barriers aside, and where (`Barrier.at`)."""
     asked: set[tuple[str, str]] = field(default_factory=set)
     """What the kernel asked of the launch: the compiler does not know it."""
     assumptions: dict[object, Assumption] = field(default_factory=dict)
@@ -376,9 +379,9 @@ class Memo:
     """By class and ids of its template's methods: those that it has."""
     copying: dict[object, bool] = field(default_factory=dict)
     """By type: whether copies of its objects are made by constructors of the program."""
-    sizes: dict[tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[Stop, ...], bool]] = field(
-        default_factory=dict
-    )
+    sizes: dict[
+        tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[tuple[Stop, int], ...], bool]
+    ] = field(default_factory=dict)
     """By id() of a statement that is skipped and the instance: what running it adds to the code."""
     carried: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], Carried]] = field(
         default_factory=dict

@@ -446,12 +446,12 @@ class Machine:
     def conditions(self) -> Conditions:
         return tuple(self.context.undecided), self.may
 
-    def stop(self, stop: Stop) -> None:
-        """Something that keeps accesses apart, though the straight line goes on."""
+    def stop(self, stop: Stop, at: int = 0) -> None:
+        """Something that keeps accesses apart, though the straight line goes on. at: as in Barrier."""
         if not self.silent:
-            self.log.append(Barrier(self.lines.region, self.journal.order, stop))
+            self.log.append(Barrier(self.lines.region, self.journal.order, stop, at))
             self.journal.order += 1
-        self.journal.stops.append(stop)
+        self.journal.stops.append((stop, at))
 
     def straight(self) -> None:
         """Begin a straight line of code: what follows is in none with what was before."""

@@ -114,6 +114,8 @@ class Barrier:
     region: int
     order: int
     stop: Stop = "barrier"
+    at: int = 0
+    """Of a `call`: id() of the place of the expression that it is of."""
 
     @property
     def passable(self) -> bool:

@@ -201,7 +201,7 @@ def binary_place(m: Machine, e: Binary) -> Pointer | Value:
 def operate(m: Machine, op: str, a: Value, b: Value, place: Place | None) -> Value:
     """`a op b` for values of any kind."""
     if op in ("/", "%"):
-        division_stops(m, a, b)
+        division_stops(m, a, b, place)
     if type(a) is Int and type(b) is Int:
         return ar.binary(op, a, b, m.unknowns)
     if (told := compared_strings(m, op, a, b)) is not None:

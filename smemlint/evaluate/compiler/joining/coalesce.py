@@ -14,6 +14,7 @@ from smemlint.evaluate.analysis.parts_read.halves import perhaps_narrow
 from smemlint.evaluate.analysis.parts_read.members import halved
 from smemlint.evaluate.analysis.parts_read.widened_loads import handed_on, perhaps_widened
 from smemlint.evaluate.analysis.plain_uses import plain_uses
+from smemlint.evaluate.compiler.behind_calls import movable
 from smemlint.evaluate.compiler.joining.address_facts import AddressFacts
 from smemlint.evaluate.compiler.joining.address_patterns import Forms
 from smemlint.evaluate.compiler.joining.at_hand import stored_the_round_before
@@ -38,6 +39,7 @@ SKEWED_INDEX = "whether neighbours are joined depends on what the compiler can p
 CHOSEN_WORDS = "which words of the element are loaded depends on what each way of a condition needs of it"
 WIDENED = "whether neighbours are joined depends on where the compiler widens numbers of 16 bits"
 PADDED_WORDS = "which words of the record are loaded together depends on what the compiler makes of its gaps"
+BEHIND_CALLS = "whether neighbours are joined depends on which are used behind a division"
 IN_PLACE = (
     "whether neighbours are joined depends on whether the compiler loads an element before others are stored"
 )
@@ -108,6 +110,7 @@ def widened(
     dropped = {id(logged[index]) for index in gone}
     rests: dict[int, Event] = {}
     late: dict[int, SiteLog] = {}
+    moving = movable(m, log) if groups else set()
     for group in groups:
         leader = logged[group.leader]
         assert isinstance(leader, Event)
@@ -123,11 +126,9 @@ def widened(
                 rests[id(member)] = replace(member, may=rest, must=member.must & rest)
             if member.site is not leader.site:
                 runs[id(member.site)].followed = (group.width, leader.site)
-        if _skewed(e for index in group.members if isinstance(e := logged[index], Event)):
-            runs[id(leader.site)].doubtful = SKEWED_INDEX
-        widths = {e.site.width for index in group.members if isinstance(e := logged[index], Event)}
-        if leader.site.op == "store" and len(widths) > 1:
-            runs[id(leader.site)].doubtful = PAIRS
+        members = [e for index in group.members if isinstance(e := logged[index], Event)]
+        doubt = _doubt_of(group, members, moving)
+        runs[id(leader.site)].doubtful = doubt or runs[id(leader.site)].doubtful
     for site, why in _doubted(m, log, runs, facts, late, doubts):
         runs[site].doubtful = why
     for s in separated(logged, groups):
@@ -142,6 +143,15 @@ def widened(
     for s in stored_for_nothing(m, runs):
         runs[id(s)].dropped = True
     return runs
+
+
+def _doubt_of(group: JoinGroup, members: Sequence[Event], moving: Set[int]) -> str:
+    """Why accesses may not run joined that an order of all would join. moving: as in movable()."""
+    if members[0].site.op == "store" and len({e.site.width for e in members}) > 1:
+        return PAIRS
+    if _skewed(members):
+        return SKEWED_INDEX
+    return BEHIND_CALLS if group.late and any(id(e) in moving for e in members) else ""
 
 
 def stored_for_nothing(m: Machine, runs: Mapping[int, Runs]) -> Iterator[SiteLog]:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from smemlint.evaluate.compiler.joining.first_uses import is_used_before
+from smemlint.evaluate.analysis.first_uses import is_used_before
 from smemlint.evaluate.compiler.joining.join_events import JoinGroup
 from smemlint.evaluate.compiler.log import Entry
 from smemlint.evaluate.machine.machine import Barrier, Event, SiteLog

@@ -46,7 +46,7 @@ ALL = "*"
 
 
 @record(frozen=True, eq=False, slots=True)
-class _Leaf:
+class Leaf:
     """A statement that holds no other. around: the loops and branches that hold it, outermost first."""
 
     at: int
@@ -54,12 +54,12 @@ class _Leaf:
     around: tuple[Stmt, ...]
 
 
-class _Leaves:
+class Leaves:
     """The leaves of a function in the order of the source, and those of each expression by id()."""
 
     def __init__(self, f: Function) -> None:
-        self.all: list[_Leaf] = []
-        self.of: dict[int, _Leaf] = {}
+        self.all: list[Leaf] = []
+        self.of: dict[int, Leaf] = {}
         self._visit(f.body, ())
 
     def _visit(self, s: Stmt | Expr | None, around: tuple[Stmt, ...]) -> None:
@@ -87,13 +87,13 @@ class _Leaves:
             self._visit(part, around)
 
     def _leaf(self, s: Stmt | Expr, around: tuple[Stmt, ...]) -> None:
-        leaf = _Leaf(len(self.all), s, around)
+        leaf = Leaf(len(self.all), s, around)
         self.all.append(leaf)
         for n in walk(s):
             self.of.setdefault(id(n), leaf)
 
 
-_leaves = by_identity(_Leaves)
+leaves_of = by_identity(Leaves)
 
 
 def is_used_before(f: Function, load: Expr, store: Expr, parts: int) -> bool:
@@ -102,22 +102,22 @@ def is_used_before(f: Function, load: Expr, store: Expr, parts: int) -> bool:
     load, store: the places that are read and written. parts: into how many elements of a variable such loads
     go. An access of global memory between counts, too: nothing is put down past one.
     """
-    leaves = _leaves(f)
+    leaves = leaves_of(f)
     here, there = leaves.of.get(id(load)), leaves.of.get(id(store))
     if here is None or there is None or here.at > there.at:
         return False
-    target = _copied_to(here.node, load)
+    target = copied_to(here.node, load)
     if target is None:
         return True
     variable = root_of(target)
-    if variable not in _own(f):
+    if variable not in own_variables(f):
         return variable is not None and here is there
     between = [
         leaf for leaf in leaves.all[here.at + 1 : there.at + 1] if _surely_runs_before(leaf, here, there)
     ]
     if f.side == "kernel" and any(_is_global(leaf.node, f) for leaf in between):
         return True
-    if any(_given(leaf.node, variable, _own(f)) for leaf in between):
+    if any(is_given(leaf.node, variable, own_variables(f)) for leaf in between):
         return False
     stored = _stored(there.node)
     if isinstance(stored, Name | Index | Member):
@@ -126,12 +126,12 @@ def is_used_before(f: Function, load: Expr, store: Expr, parts: int) -> bool:
     else:
         types = types_of(f)
         between = [leaf for leaf in between if leaf is there or _stays_in_front(leaf.node, variable, types)]
-    return _covers(between, variable, _key(target), parts)
+    return _covers(between, variable, key_of(target), parts)
 
 
-def _covers(leaves: list[_Leaf], variable: str, key: str, parts: int) -> bool:
+def _covers(leaves: list[Leaf], variable: str, key: str, parts: int) -> bool:
     """Whether statements calculate with what was put under a key into a variable."""
-    keys = {used for leaf in leaves for used in _uses(leaf.node, variable)}
+    keys = {part for leaf in leaves for _, part in reads(leaf.node, variable)}
     if key in keys or ALL in keys:
         return True
     return key == ALL and len(keys) >= parts
@@ -148,25 +148,25 @@ def _stays_in_front(s: Stmt | Expr, variable: str, types: dict[str, Type]) -> bo
     are put in another order, and products of the variable become a part of the sum."""
     of = types.get(variable)
     t = None if of is None else element_type(of)
-    own = any(isinstance(n, Assign) and _is_part(n.target, variable) for n in walk(s))
+    own = any(isinstance(n, Assign) and is_part(n.target, variable) for n in walk(s))
     products = own and any(isinstance(n, Binary | Assign) and n.op in ("*", "*=") for n in walk(s))
     return isinstance(t, Scalar) and t.kind == "float" and not products
 
 
-def _is_changed(leaves: list[_Leaf], variable: str, store: _Leaf) -> bool:
+def _is_changed(leaves: list[Leaf], variable: str, store: Leaf) -> bool:
     """Whether all elements of a variable are set anew, or what the store puts back is no element."""
     if not store.around or not isinstance(store.around[-1], Loop):
         return True
     setting = [
         leaf
         for leaf in leaves
-        if any(isinstance(n, Assign) and _is_part(n.target, variable) for n in walk(leaf.node))
+        if any(isinstance(n, Assign) and is_part(n.target, variable) for n in walk(leaf.node))
     ]
     first = _first_number(store)
     return any(leaf.around and _first_number(leaf) == first for leaf in setting)
 
 
-def _first_number(leaf: _Leaf) -> int | None:
+def _first_number(leaf: Leaf) -> int | None:
     """The number with which the counter of the loop around begins."""
     loop = leaf.around[-1]
     init = only_statement(loop.init if isinstance(loop, Loop) else None)
@@ -174,19 +174,20 @@ def _first_number(leaf: _Leaf) -> int | None:
     return value.value if isinstance(value, Literal) else None
 
 
-def _surely_runs_before(leaf: _Leaf, here: _Leaf, there: _Leaf) -> bool:
+def _surely_runs_before(leaf: Leaf, here: Leaf, there: Leaf) -> bool:
     """Whether all of a statement runs between two others: in no branch and in no loop of the latter alone."""
     inner = [s for s in leaf.around if not any(s is outer for outer in here.around)]
     return all(isinstance(s, Loop) and not any(s is outer for outer in there.around) for s in inner)
 
 
-def _copied_to(s: Stmt | Expr, load: Expr) -> Expr | None:
-    """The variable that a statement puts what it loads into, and does nothing else with it."""
+def copied_to(s: Stmt | Expr, load: Expr) -> Expr | None:
+    """Return the variable that a statement puts what it loads into, and does nothing else with it."""
     a = assignment(s)
     return a.target if a is not None and a.op == "=" and uncast(a.value) is load else None
 
 
-def _key(target: Expr) -> str:
+def key_of(target: Expr) -> str:
+    """Return the part of a variable that an expression is."""
     if isinstance(target, Member):
         return target.name
     if isinstance(target, Index) and isinstance(target.index, Literal):
@@ -194,38 +195,39 @@ def _key(target: Expr) -> str:
     return ALL
 
 
-def _given(s: Stmt | Expr, variable: str, own: frozenset[str]) -> bool:
-    """Whether a statement only hands (a part of) a variable on to another of its own."""
+def is_given(s: Stmt | Expr, variable: str, own: frozenset[str]) -> bool:
+    """Return whether a statement only hands (a part of) a variable on to another of its own."""
     a = assignment(s)
-    if a is None or a.op != "=" or not _is_part(uncast(a.value), variable):
+    if a is None or a.op != "=" or not is_part(uncast(a.value), variable):
         return False
     return isinstance(s, Declare) or root_of(a.target) in own
 
 
-def _is_part(e: Expr, variable: str) -> bool:
+def is_part(e: Expr, variable: str) -> bool:
+    """Return whether an expression is a variable or a part of it."""
     inner = innermost(e)
     return isinstance(inner, Name) and inner.id == variable and not isinstance(e, Unary)
 
 
-def _uses(s: Stmt | Expr, variable: str) -> Iterator[str]:
-    """The parts of a variable that a statement reads."""
+def reads(s: Stmt | Expr, variable: str) -> Iterator[tuple[Expr, str]]:
+    """Where a statement reads a variable, and which part of it."""
     set_only: set[int] = set()
     named: set[int] = set()
     for n in walk(s):
-        if isinstance(n, Assign) and n.op == "=" and _is_part(n.target, variable):
+        if isinstance(n, Assign) and n.op == "=" and is_part(n.target, variable):
             set_only |= {id(part) for part in walk(n.target) if isinstance(part, Index | Member | Name)}
         if id(n) in set_only or id(n) in named:
             continue
         if isinstance(n, Index | Member) and isinstance(n.base, Name) and n.base.id == variable:
             named.add(id(n.base))
-            yield _key(n)
+            yield n, key_of(n)
         elif isinstance(n, Name) and n.id == variable:
-            yield ALL
+            yield n, ALL
 
 
 @by_identity
-def _own(f: Function) -> frozenset[str]:
-    """The variables of a call that are no pointers and no references."""
+def own_variables(f: Function) -> frozenset[str]:
+    """Return the variables of a call that are no pointers and no references."""
     own = (n for n in nodes_of(f.body) if isinstance(n, Var) and n.storage == "local")
     return frozenset(v.id for v in own if not isinstance(v.type, PointerTo))
 
