@@ -106,7 +106,7 @@ def note(
     apart = _adds_what_differs(arms, together)
     heads = islice(zip(_head(first, arms[0]), _head(second, arms[1]), strict=False), reads_alike(*arms))
     for a, b in heads:
-        of_both = _one_offset(a, b) if alike_accesses(m, a, b) else None
+        of_both = one_offset(a, b) if alike_accesses(m, a, b) else None
         if of_both is None or (apart and not is_fixed(of_both)):
             return
         line = m.lines.parents.get(a.region)
@@ -196,9 +196,10 @@ def _is_vector(e: Event) -> bool:
     return e.site.width > t.size if isinstance(t, Scalar) else not isinstance(e.site.node, Member)
 
 
-def _one_offset(a: Event, b: Event) -> Int | None:
-    """The address of a load of both arms; None where they may have one each. In an arm of few lanes it may be
-    told for these alone: then the other arm tells it, or each its own lanes', if both are written alike."""
+def one_offset(a: Event, b: Event) -> Int | None:
+    """Return the address of an access of both arms; None where they may have one each. In an arm of few lanes
+    it may be told for these alone: then the other arm tells it, or each its own lanes', if both are written
+    alike."""
     if same(a.offset, b.offset):
         return a.offset
     x, y = (Int(0, e.offset.type, e.offset.terms) for e in (a, b))
@@ -218,7 +219,11 @@ def _only(m: Machine, log: Sequence[Event | Barrier]) -> tuple[Event, Int] | Non
     """The one load that an arm is, with its address: an arm may itself be a choice."""
     chosen = m.journal.selected[-len(log) :] if len(log) > 1 else []
     gone = {s.other for s in chosen}
-    left = [e for e in log if (e.order not in gone if isinstance(e, Event) else not gone or e.stop != "fork")]
+    left = [
+        e
+        for e in log
+        if (e.order not in gone if isinstance(e, Event) else not gone or e.stop not in ("fork", "perhaps"))
+    ]
     if len(left) != 1 or not isinstance(left[0], Event):
         return None
     one = left[0]
@@ -303,12 +308,21 @@ def merge(log: Log, journal: Journal) -> Log:
             continue
         may = kept.may | other.may
         if s.perhaps:
-            anew[s.kept] = replace(kept, offset=s.offset, may=may, perhaps=True)
-            must = other.must if s.line is None else np.zeros_like(other.must)
+            guessed = kept.aside is not other.aside
+            must = np.zeros_like(kept.must) if guessed else kept.must
+            anew[s.kept] = replace(kept, offset=s.offset, must=must, may=may, perhaps=True)
+            must = np.zeros_like(other.must) if guessed or s.line is not None else other.must
             anew[s.other] = replace(other, offset=s.offset, must=must, may=may, perhaps=True)
             continue
         line = kept.region if s.line is None else s.line
-        anew[s.kept] = replace(kept, offset=s.offset, must=kept.must | other.must, may=may, region=line)
+        anew[s.kept] = replace(
+            kept,
+            offset=s.offset,
+            must=kept.must | other.must,
+            may=may,
+            region=line,
+            aside=kept.aside and other.aside,
+        )
         merged.add(s.other)
     return log.without(gone | merged, anew)
 

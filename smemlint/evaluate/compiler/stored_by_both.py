@@ -14,9 +14,15 @@ from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import TypeAlias
 
-from smemlint.evaluate.analysis.arms.behind_arms import Behind
+from smemlint.evaluate.analysis.arms.behind_arms import Behind, repeated
 from smemlint.evaluate.analysis.parts_read.halves import is_element
-from smemlint.evaluate.compiler.selects import alike_accesses, is_fixed, note_values, what_is_behind
+from smemlint.evaluate.compiler.selects import (
+    alike_accesses,
+    is_fixed,
+    note_values,
+    one_offset,
+    what_is_behind,
+)
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.machine.state import Selected
 from smemlint.evaluate.memory import merging
@@ -50,6 +56,7 @@ from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
 
 Node: TypeAlias = "Expr | Stmt | None"
+_Entries: TypeAlias = "Sequence[Event | Barrier]"
 _STRAIGHT = pattern(r"(?:__)?(?:fmaxf?|fminf?|fabsf?|r?sqrtf?|expf?|exp2f?|log2?f?|fdividef|min|max|abs)")
 """Functions that are computed without a branch."""
 _BRANCHED = pattern(r"(?:sin|cos|tan|sincos)f?")
@@ -68,51 +75,61 @@ class _Made(Enum):
 def note_stores(
     m: Machine,
     c: Int,
-    then: int,
-    otherwise: int,
-    end: int,
+    logged: tuple[slice, slice],
     arms: tuple[Node, Node],
     at: If | None,
     *,
     together: bool,
-) -> None:
-    """Remember which stores of two arms run as one, behind them.
+) -> list[tuple[Event, Event]]:
+    """Remember which stores of two arms run as one, behind them; return those that surely do, what is
+    kept first.
 
-    c: the condition; then, otherwise, end: where in the log each arm begins, and the second ends; at: the
-    `if`; together: all lanes take the same arm, whichever.
+    c: the condition; logged: where in the log each arm is; at: the `if`; together: all lanes take the same
+    arm, whichever.
     """
-    if m.silent or m.task.as_written or then == otherwise or otherwise == end:
-        return
+    first, second = m.log[logged[0]], m.log[logged[1]]
+    if m.silent or m.task.as_written or not first or not second:
+        return []
     behind = what_is_behind(m, at)
     if behind is Behind.JOIN:
-        return  # three ways meet there
-    first, second = m.log[then:otherwise], m.log[otherwise:end]
+        return []  # three ways meet there
+    begin = min(log.start for log in logged)
+    front = m.log[max(begin - _BACK, 0) : begin]
+    f = m.frame.function
+    again = f is not None and id(at) in repeated(f)
     made = _Made.ONE
+    found: list[tuple[Event, Event]] = []
     for one, other in _last_stores(*arms):
         a, b = _of(first, one), _of(second, other)
         if a is not None and b is not None:
-            if not alike_accesses(m, a, b, "store") or not same(a.offset, b.offset):
+            offset = one_offset(a, b) if alike_accesses(m, a, b, "store") else None
+            if offset is None:
                 _choose(m, c, (one, other), (a, b), together)
-                return
+                return found
             if not (_is_last(first, a) and _is_last(second, b)):
-                return
+                return found
         elif a is not None or b is not None:
-            return
+            return found
         if show(one.target) != show(other.target):
             if together or a is not None:
-                return
+                return found
             made = _Made.PERHAPS
             continue
-        verdict = _made(m, (one, other), (a, b), (then, otherwise, end), arms, behind, together)
+        verdict = _made(m, (one, other), (a, b), (front, first, second), arms, behind, together)
         if verdict is _Made.APART:
-            return
-        made = _Made.PERHAPS if verdict is _Made.PERHAPS else made
-        if a is not None and b is not None:
-            _select(m, a, b, behind, perhaps=made is _Made.PERHAPS)
-            if together and made is _Made.ONE and is_element(one.value) and is_element(other.value):
-                note_values(m, c, first, second, [(one.value, other.value)])
-        if not (_is_plain(one.value) and _is_plain(other.value)):
+            return found
+        plain = _is_plain(one.value) and _is_plain(other.value)
+        made = _Made.PERHAPS if verdict is _Made.PERHAPS or (again and not plain) else made
+        if a is not None and b is not None and offset is not None:
+            kept, left = (a, b) if behind is Behind.STEP else (b, a)
+            m.journal.selected.append(Selected(kept.order, left.order, offset, made is _Made.PERHAPS))
+            if made is _Made.ONE:
+                found.append((kept, left))
+                if together and is_element(one.value) and is_element(other.value):
+                    note_values(m, c, first, second, [(one.value, other.value)])
+        if not plain:
             made = _Made.PERHAPS  # what is computed for the later stores stands between
+    return found
 
 
 def _choose(
@@ -132,31 +149,23 @@ def _choose(
     m.journal.selected.append(Selected(a.order, b.order, offset, perhaps=True))
 
 
-def _select(m: Machine, a: Event, b: Event, behind: Behind, *, perhaps: bool) -> None:
-    if behind is Behind.STEP:
-        a, b = b, a
-    if not perhaps:
-        b.region, b.must = m.lines.region, m.must & (a.may | b.may)
-        b.under, b.parted = m.under(b.must)
-    m.journal.selected.append(Selected(b.order, a.order, b.offset, perhaps))
-
-
 def _made(
     m: Machine,
     pair: tuple[Assign, Assign],
     events: tuple[Event | None, Event | None],
-    log: tuple[int, int, int],
+    logs: tuple[_Entries, _Entries, _Entries],
     arms: tuple[Node, Node],
     behind: Behind,
     together: bool,
 ) -> _Made:
-    """What nvcc makes of two stores with which both arms end, as long as those behind them become one."""
+    """What nvcc makes of two stores with which both arms end, as long as those behind them become one. logs:
+    what ran in front, and in each arm."""
     one, other = pair
-    then, otherwise, end = log
+    front, first, second = logs
     a, b = events
     if any(_is_opaque(x.value) for x in pair):
         return _Made.PERHAPS
-    if a is not None and (is_fixed(a.offset) or _is_used(m, a, m.log[max(then - _BACK, 0) : then])):
+    if a is not None and (is_fixed(a.offset) or _is_used(m, a, front)):
         return _Made.ONE
     if all(_begins_with(arm, one.target) for arm in arms):
         return _Made.ONE
@@ -164,14 +173,10 @@ def _made(
         return _Made.ONE
     looped = behind is not Behind.CODE
     if together:
-        return _Made.PERHAPS if looped else _Made.APART
+        return _Made.PERHAPS if looped and not m.context.unrolled else _Made.APART
     if one.op != "=" and one.op == other.op and all(len(statements(arm)) == 1 for arm in arms):
         return _Made.ONE  # the arms are the same code
-    if (
-        a is not None
-        and b is not None
-        and (_is_there(m, a, then, otherwise) or _is_there(m, b, otherwise, end))
-    ):
+    if a is not None and b is not None and (_is_there(a, first) or _is_there(b, second)):
         return _Made.APART
     blocks = [_straight(arm) for arm in arms]
     if _Made.APART in blocks:
@@ -192,7 +197,7 @@ def _is_pointer(place: Expr) -> bool:
     return isinstance(inner, Name)
 
 
-def _is_used(m: Machine, a: Event, log: Sequence[Event | Barrier]) -> bool:
+def _is_used(m: Machine, a: Event, log: _Entries) -> bool:
     """Whether the address of an access was surely needed in front. log: of what ran there."""
     regions = {
         e.region
@@ -221,9 +226,9 @@ def _surely_before(m: Machine) -> set[int]:
     return found
 
 
-def _is_there(m: Machine, a: Event, begin: int, end: int) -> bool:
+def _is_there(a: Event, log: _Entries) -> bool:
     """Whether an arm needs the address of its last store for something else as well."""
-    others = (e for e in m.log[begin:end] if isinstance(e, Event) and e is not a)
+    others = (e for e in log if isinstance(e, Event) and e is not a)
     return any(e.site.object is a.site.object and same(e.offset, a.offset) for e in others)
 
 
@@ -331,13 +336,13 @@ def _from_the_end(arm: Node) -> Iterator[Assign | None]:
         yield given
 
 
-def _of(log: Sequence[Event | Barrier], given: Assign) -> Event | None:
+def _of(log: _Entries, given: Assign) -> Event | None:
     """The store to shared memory that an assignment made."""
     made = [e for e in log if isinstance(e, Event) and e.site.op == "store" and e.site.node is given.target]
     return made[0] if len(made) == 1 else None
 
 
-def _is_last(log: Sequence[Event | Barrier], a: Event) -> bool:
+def _is_last(log: _Entries, a: Event) -> bool:
     """Whether nothing but stores stands behind an access, and nothing that keeps accesses apart."""
     behind = log[[e is a for e in log].index(True) + 1 :]
     return all(isinstance(e, Event) and e.site.op == "store" for e in behind)

@@ -12,9 +12,10 @@ makes one store or keeps both. Read from the machine code of some 150 bodies, nv
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 
+from smemlint.evaluate.analysis.arms.branch_left import Left, branch_left
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.selects import alike_accesses
 from smemlint.evaluate.compiler.stored_by_both import is_branched
@@ -23,11 +24,13 @@ from smemlint.evaluate.machine.state import Selected
 from smemlint.evaluate.values.number import same
 from smemlint.ir import (
     Assign,
+    Binary,
     Block,
     Call,
     Declare,
     Evaluate,
     Expr,
+    FloatLiteral,
     Function,
     If,
     Index,
@@ -39,12 +42,12 @@ from smemlint.ir import (
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
-from smemlint.ir.uses import assignment, holds, only_statement, statements
+from smemlint.ir.uses import array_of, assignment, holds, only_statement, statements
 from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.records import record
 
 
-class Over(Enum):
+class _Over(Enum):
     """Whether one store is made of two."""
 
     SURELY = auto()
@@ -53,44 +56,69 @@ class Over(Enum):
 
 @record(frozen=True, slots=True)
 class _Found:
-    """A condition that stores again. names: those in the place; loops: those around, in its function."""
+    """A condition that stores again. over: whether they are one where no loop disappears; unrolled: in a loop
+    that does; loads: the arm reads an element; names: those in the place; loops: those around, here."""
 
-    over: Over
+    over: _Over | None
+    unrolled: _Over | None
+    loads: bool
     names: frozenset[str]
     loops: int
 
 
-def note_stored_over(m: Machine, s: If, begin: int) -> None:
-    """Remember that the store in an arm and the one in front of the condition run as one. begin: where in the
-    log the arm begins; it ends where the log does."""
+def note_stored_over(m: Machine, s: If, part: slice) -> bool:
+    """Remember that the store in an arm and the one in front of the condition run, or may run, as one; return
+    whether they surely do. part: of the log that the arm is."""
     f = m.frame.function
     found = None if f is None or m.silent or m.host or m.task.as_written else _stores_over(f).get(id(s))
     if found is None:
-        return
-    arm = [e for e in m.log[begin:] if isinstance(e, Event)]
+        return False
+    arm = [e for e in m.log[part] if isinstance(e, Event)]
     stores = [e for e in arm if e.site.op != "load"]
-    if len(stores) != 1 or not all(same(e.offset, stores[0].offset) for e in arm):
-        return
-    before = next((e for e in reversed(m.log[:begin]) if isinstance(e, Event) or e.stop == "barrier"), None)
+    if len(stores) != 1 or stores[0].aside or not all(same(e.offset, stores[0].offset) for e in arm):
+        return False
+    front = reversed(m.log[: part.start])
+    before = next((e for e in front if isinstance(e, Event) or e.stop == "barrier"), None)
     if not isinstance(before, Event) or not alike_accesses(m, before, stores[0], "store"):
-        return
+        return False
     if not same(before.offset, stores[0].offset) or bool((stores[0].may & ~before.must).any()):
-        return
-    perhaps = found.over is Over.PERHAPS or _may_differ(m, found)
-    if not perhaps:
+        return False
+    over = _over(m, found)
+    if over is None:
+        return False
+    called = any(not isinstance(e, Event) and e.stop == "call" for e in m.log[part])
+    doubtful = called or (found.loads and _is_stored_to(m, before, part.start))
+    sure = over is _Over.SURELY and not doubtful
+    if sure:
         stores[0].under, stores[0].parted = before.under, before.parted
         m.journal.idle |= {e.order for e in arm if e.site.op == "load"}  # the value is at hand
     m.journal.selected.append(
-        Selected(stores[0].order, before.order, stores[0].offset, perhaps, line=before.region)
+        Selected(stores[0].order, before.order, stores[0].offset, not sure, line=before.region)
     )
+    return sure
 
 
-def _may_differ(m: Machine, found: _Found) -> bool:
-    """Whether a loop around gives each round a place of its own, or disappears, or is that of a caller."""
+def _is_stored_to(m: Machine, before: Event, begin: int) -> bool:
+    """Whether other elements of the array are stored to in front, so that the first store may join them."""
+    for e in reversed(m.log[:begin]):
+        if isinstance(e, Event):
+            if e is not before and e.site.op == "store" and e.site.object is before.site.object:
+                return True
+        elif e.stop == "barrier":
+            break
+    return False
+
+
+def _over(m: Machine, found: _Found) -> _Over | None:
+    """Whether they are one, in the loops around: one may give each round a place of its own, or be that of a
+    caller."""
     loops = [exits for exits in m.context.loops if not exits.switch]
-    if len(loops) > found.loops:
-        return True
-    return any(not exits.stays or not found.names.isdisjoint(exits.renewed) for exits in loops)
+    inner = m.context.unrolled
+    if inner and len(loops) <= found.loops and not found.names.isdisjoint(inner[0].renewed):
+        return found.unrolled
+    if found.over is None or (not inner and len(loops) <= found.loops and not m.context.renews(found.names)):
+        return found.over
+    return _Over.PERHAPS
 
 
 def _has_barrier(s: Loop) -> bool:
@@ -110,15 +138,55 @@ def _stores_over(f: Function) -> Mapping[int, _Found]:
         before: Expr | None = None
         body = block.body if isinstance(block, Block) else ()
         for i, s in enumerate(body):
-            over = _stored_over(s, show(before)) if isinstance(s, If) and before is not None else None
-            if over is not None and before is not None:
+            given = _stored_over(s, show(before)) if isinstance(s, If) and before is not None else None
+            if isinstance(s, If) and given is not None and before is not None:
                 place = show(before)
                 again = any(isinstance(n, Index) and show(n) == place for n in walk(body[i + 1 : i + 4]))
-                if again or (around[id(s)] and id(s) not in apart):
-                    over = Over.PERHAPS
-                found[id(s)] = _Found(over, frozenset(names_in(before)), around[id(s)])
+                again = again or _asks(body, s) > 1
+                over, unrolled = _made(s, given, again)
+                if over is not None and (again or (around[id(s)] and id(s) not in apart)):
+                    over = _Over.PERHAPS
+                if unrolled is not None and again:
+                    unrolled = _Over.PERHAPS
+                found[id(s)] = _Found(
+                    over, unrolled, _loads(given), frozenset(names_in(before)), around[id(s)]
+                )
             before = _stored(s, before)
     return found
+
+
+def _asks(body: Sequence[Stmt], s: If) -> int:
+    """How many statements ask a condition, and store to the same array: the optimiser may make one `if` of
+    them, in part."""
+    asked, array = show(s.condition), _array(s)
+    return sum(isinstance(x, If) and _array(x) == array and show(x.condition) == asked for x in body)
+
+
+def _array(s: If) -> str:
+    """The array to which the arm of a condition stores first."""
+    return next((show(array_of(n.target)) for n in walk(s.then) if isinstance(n, Assign)), "")
+
+
+def _loads(given: Assign) -> bool:
+    return any(is_element(n) for n in walk(given.value))
+
+
+def _made(s: If, given: Assign, again: bool) -> tuple[_Over | None, _Over | None]:
+    """Whether one store is made of what a condition stores and the one in front; and in the rounds of a loop
+    that disappears."""
+    loads = _loads(given)
+    plain = isinstance(uncast(given.value), Literal | FloatLiteral | Name) and given is assignment(
+        only_statement(s.then)
+    )
+    light = not loads and branch_left(s.then, None, together=False) is Left.CHOICE
+    unrolled = _Over.SURELY if light else _Over.PERHAPS
+    if _reads(s.condition):
+        several = any(isinstance(n, Binary) and n.op in ("&&", "||") for n in walk(s.condition))
+        if several:
+            return None, None
+        return (_Over.PERHAPS if plain or again else None), unrolled
+    masked = any(isinstance(n, Binary) and n.op == "&" for n in walk(s.condition))
+    return (_Over.PERHAPS if masked and loads else _Over.SURELY), unrolled
 
 
 def _stored(s: Stmt, before: Expr | None) -> Expr | None:
@@ -129,23 +197,17 @@ def _stored(s: Stmt, before: Expr | None) -> Expr | None:
     return before if isinstance(s, Declare | Evaluate) and not _reads(s) else None
 
 
-def _stored_over(s: If, before: str) -> Over | None:
-    """Whether the arm of a condition stores there. before: the place, as text."""
+def _stored_over(s: If, before: str) -> Assign | None:
+    """What the arm of a condition stores there. before: the place, as text."""
     if s.otherwise is not None:
         return None
     inner = only_statement(s.then)
     if isinstance(inner, If):
-        return None if _reads(s.condition) else _stored_over(inner, before)
+        return None if _reads(s.condition) or _reads(inner.condition) else _stored_over(inner, before)
     if is_branched(s.then):
         return None
     given = [a for a in map(assignment, statements(s.then)) if a is not None and show(a.target) == before]
-    if len(given) != 1:
-        return None
-    if not _reads(s.condition):
-        return Over.SURELY
-    return (
-        Over.PERHAPS if len(statements(s.then)) == 1 and isinstance(uncast(given[0].value), Literal) else None
-    )
+    return given[0] if len(given) == 1 else None
 
 
 def _reads(e: Expr | Stmt) -> bool:

@@ -29,14 +29,14 @@ def look_aside(m: Machine, body: Stmt | None) -> None:
     left = [(f, f.outcome, f.end) for f in m.frames]
     for f in m.frames:
         f.end = None if f.end is None else m.join()
-    way = m.context.way
+    way, region = m.context.way, m.lines.region
     since, waiting, certain = len(m.log), m.context.waiting, m.unknowns.certain
     m.must, m.context.loops, m.context.waiting, m.context.aside = m.threads.nobody, [m.exits()], {}, True
     # `if (i + blockDim.x < n) ... else if (i + blockDim.x >= n)`: what is asked here again holds at the edge
     m.unknowns.certain = True
     m.straight()
     run(m, body)
-    m.straight()
+    m.lines.region = region
     m.must, m.may, m.context.loops, m.context.waiting, m.context.aside = must, may, loops, waiting, False
     m.context.way, m.unknowns.certain = way, certain
     for frame, outcome, end in left:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Set
 from dataclasses import field, replace
+from itertools import takewhile
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -13,6 +14,7 @@ from smemlint.evaluate.analysis.arms.moved_pointers import Moves
 from smemlint.evaluate.machine.departures import Departures
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import (
+    Barrier,
     Exits,
     Held,
     Iterated,
@@ -32,7 +34,7 @@ from smemlint.evaluate.values.affine import Terms
 from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.number import Int, Pointer, Value
 from smemlint.evaluate.values.objects import Object, Snapshot
-from smemlint.ir import Expr, Function, LaunchStmt, RecordRef, Type
+from smemlint.ir import Expr, Function, If, LaunchStmt, RecordRef, Type
 from smemlint.records import record
 
 Size: TypeAlias = tuple[int, int, int, bool, tuple[tuple[Stop, int], ...], bool]
@@ -208,6 +210,10 @@ class StraightLines:
     both: dict[int, list[tuple[Line, Line, bool, str | None]]] = field(default_factory=dict)
     """By line: where both arms of its branches begin and end, whether they are small, and the address with
     which both begin (`join_events.BothArms`)."""
+    others: dict[int, set[int]] = field(default_factory=dict)
+    """By region of an arm: those of the other arm of its condition, of which nobody runs both."""
+    forks: dict[int, tuple[If | None, Barrier]] = field(default_factory=dict)
+    """By region of the first arm of a condition: the latest one that left a branch there."""
     behind: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """By region behind a loop that stays a loop: the lines that surely ran, and left their values at hand."""
     looped: dict[int, int] = field(default_factory=dict)
@@ -344,6 +350,12 @@ class Context:
     """An expression whose value nobody uses."""
     moves: Moves | None = None
     """What the condition at hand does to pointers, if it only moves them."""
+
+    @property
+    def unrolled(self) -> list[Exits]:
+        """The loops around that disappear, as far as it is known, up to one that stays; innermost first."""
+        loops = (exits for exits in reversed(self.loops) if not exits.switch)
+        return [*takewhile(lambda exits: not exits.stays, loops)]
 
     def renews(self, names: Set[str]) -> bool:
         """Return whether a loop around that stays a loop may give one of these variables another value."""

@@ -446,10 +446,11 @@ class Machine:
     def conditions(self) -> Conditions:
         return tuple(self.context.undecided), self.may
 
-    def stop(self, stop: Stop, at: int = 0) -> None:
-        """Something that keeps accesses apart, though the straight line goes on. at: as in Barrier."""
+    def stop(self, stop: Stop, at: int = 0, *, arms: tuple[int, ...] = (), parts_arms: bool = False) -> None:
+        """Something that keeps accesses apart, though the straight line goes on. at, arms, parts_arms: as in
+        Barrier."""
         if not self.silent:
-            self.log.append(Barrier(self.lines.region, self.journal.order, stop, at))
+            self.log.append(Barrier(self.lines.region, self.journal.order, stop, at, arms, parts_arms))
             self.journal.order += 1
         self.journal.stops.append((stop, at))
 

@@ -108,7 +108,7 @@ class Barrier:
     slow arithmetic, which no store is moved across; `opaque`, assembler and what is made of it, which the
     optimiser moves nothing across, but machine code does; `exchange`, the same of lanes that tell each other
     numbers, and of `asm`, which also stay in their loops; `call` and `predicate`, which only machine code
-    has: no access, or no store, is joined there across it.
+    has: no access, or no store, is joined there across it; `perhaps`: a fork, or nothing.
     """
 
     region: int
@@ -116,6 +116,10 @@ class Barrier:
     stop: Stop = "barrier"
     at: int = 0
     """Of a `call`: id() of the place of the expression that it is of."""
+    arms: tuple[int, ...] = ()
+    """Of a fork: the regions of the two arms, whose stores it does not keep apart."""
+    parts_arms: bool = False
+    """Whether it may keep these apart as well."""
 
     @property
     def passable(self) -> bool:

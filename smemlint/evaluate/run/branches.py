@@ -10,7 +10,6 @@ from smemlint.evaluate.analysis.arms.moved_pointers import moves
 from smemlint.evaluate.analysis.arms.one_arm import in_another_order, one_arm
 from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import alike, note
-from smemlint.evaluate.compiler.stored_by_both import note_stores
 from smemlint.evaluate.compiler.stored_over import note_stored_over
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.control_flow.contrary import forget
@@ -36,12 +35,13 @@ from smemlint.evaluate.control_flow.settling import (
 )
 from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.library.host_checks import checked, ends
+from smemlint.evaluate.machine.components import Counts
 from smemlint.evaluate.machine.dispatch import run, rvalue, unseen
-from smemlint.evaluate.machine.machine import Barrier, Machine
+from smemlint.evaluate.machine.machine import Barrier, Held, Machine
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.conditionals import asked, chooses_arrays, continued, may_set
 from smemlint.evaluate.run.exceptions import note_check
-from smemlint.evaluate.run.selected import is_selected
+from smemlint.evaluate.run.meeting import PREDICATED, Ran, condition_text, may_be_several, meet
 from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.lanes import equal_masks, some
@@ -68,10 +68,7 @@ from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
 from smemlint.ir.uses import last_statement, statements
 from smemlint.ir.walk import walk
-
-PREDICATED = 8
-"""Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
-it."""
+from smemlint.records import record
 
 
 @by_identity
@@ -161,23 +158,12 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     early = not s.constexpr and speculate(m, c, (s.then, otherwise), guessed=guessed)
     begun = len(m.log)
     if c.known and isinstance(c.const, int) and (m.host or s.constexpr or guessed or not form_of(c).terms):
-        if guessed:
-            m.arm(roots[not c.const], m.lines.made)
-            if not s.constexpr:
-                look_aside(m, otherwise if c.const else s.then)
-        sink.note(m, held, None)
-        sink.note(m, held, bool(c.const))
-        if c.const:
-            run(m, s.then)
-            note_stored_over(m, s, begun)
-        elif otherwise is not None:
-            run(m, otherwise)
+        logged = _take(m, s, otherwise, c, held, roots, guessed=guessed)
         if early:
             spare(m, begun)
             m.lines.region = line
-        elif guessed:
-            m.straight()
-            m.lines.parents[m.lines.region] = line
+        elif logged is not None:
+            _go_on(m, s, c, line, logged)
         return
 
     outside = m.unknowns.given
@@ -208,7 +194,6 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
         m, c, lambda: arm(True, s.then), way_out, roots, (s.then, s.otherwise), s, chosen=chosen, early=early
     )
     m.context.moves = around
-    note_stored_over(m, s, begun)
     if early:
         spare(m, begun)
     if choice is not None and (parted or ways_out(m) > left):
@@ -255,8 +240,9 @@ def branch(
         len(m.log),
         m.code_size.touched,
     )
-    condition = form_of(c)
-    yes_root, no_root = roots or (line, line)
+    text = condition_text(m, at)
+    condition = text or form_of(c)
+    yes_root, no_root = roots if roots and not (text and may_be_several(m, at)) else (line, line)
     m.arm(yes_root, (condition, True))
     taken = m.lines.region
     way = m.context.way
@@ -280,23 +266,24 @@ def branch(
     m.straight()
     stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}
     (m.lines.after if "barrier" in stops else m.lines.parents)[m.lines.region] = line
-    small = m.code_size.touched + m.code_size.operations - work <= PREDICATED
+    ran = Ran(
+        line,
+        (taken, passed),
+        (slice(logged, turned), slice(turned, ended)),
+        m.code_size.touched - touched,
+        small=m.code_size.touched + m.code_size.operations - work <= PREDICATED,
+        stopped=bool(stops & {"barrier", "call"}),
+        together=yes.together and not c.known,
+    )
     if yes_root == no_root and turned > logged and ended > turned:
-        m.lines.both.setdefault(yes_root, []).append((taken_line, passed_line, small, leads(*arms)))
-    if small and not stops & {"barrier", "call"}:
-        m.lines.region = line
-        reaches = m.code_size.touched > touched and not (
-            at is not None and is_selected(m, at.condition, arms)
-        )
-        if reaches or any(arm is not None and _parts(m, arm) for arm in arms):
-            m.stop("fork")
+        m.lines.both.setdefault(yes_root, []).append((taken_line, passed_line, ran.small, leads(*arms)))
     no_must, no_may = m.must, m.may
     m.may = yes_may | no_may
     if before is None or after_then is None:
         if some(yes_may):
             m.context.way = way if some(no_may) else yes_way
         m.must = sure(m, yes_must | no_must)
-        note_stores(m, c, logged, turned, ended, arms, at, together=yes.together and not c.known)
+        meet(m, c, ran, arms, at)
         if launched is not None:
             meet_ways(m, *launched)
         return False
@@ -319,14 +306,79 @@ def branch(
         m.must = yes_must & m.may
     else:
         m.must = sure(m, must & may & ~(m.threads.nobody if yes.together and no.together else lost))
-    note_stores(m, c, logged, turned, ended, arms, at, together=yes.together and not c.known)
+    meet(m, c, ran, arms, at)
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
 
 
-def _parts(m: Machine, arm: Stmt) -> bool:
-    """Whether lanes that take an arm do not store what stands after it."""
-    jumps = jumps_in(arm)
-    return bool(jumps) if len(m.frames) == 1 else not jumps <= {Return}
+@record(frozen=True, eq=False, slots=True)
+class _Taken:
+    """A condition of which one arm was taken, since sizes are taken for large. logged: where in the log both
+    are; regions: theirs; counts: the code before them."""
+
+    logged: tuple[slice, slice]
+    regions: tuple[int, int]
+    counts: Counts
+
+
+def _take(
+    m: Machine,
+    s: If,
+    otherwise: Stmt | None,
+    c: Int,
+    held: list[Held],
+    roots: tuple[int, int],
+    *,
+    guessed: bool,
+) -> _Taken | None:
+    """Run the arm for which a condition decides; where it was guessed, look at the other one, too."""
+    begun, counts = len(m.log), m.code_size.counts
+    regions = m.lines.region, m.lines.region
+    if guessed:
+        m.arm(roots[not c.const], condition_text(m, s) or m.lines.made)
+        regions = m.lines.region, m.lines.made + 1
+        if not s.constexpr:
+            look_aside(m, otherwise if c.const else s.then)
+    sink.note(m, held, None)
+    sink.note(m, held, bool(c.const))
+    turned = len(m.log)
+    if c.const:
+        run(m, s.then)
+        if not guessed:
+            note_stored_over(m, s, slice(begun, len(m.log)))
+    elif otherwise is not None:
+        run(m, otherwise)
+    if not guessed:
+        return None
+    aside, ran = slice(begun, turned), slice(turned, len(m.log))
+    return _Taken((ran, aside) if c.const else (aside, ran), regions, counts)
+
+
+def _go_on(m: Machine, s: If, c: Int, line: int, taken: _Taken) -> None:
+    """Go on behind a condition that was guessed. line: the region in front of it."""
+    m.straight()
+    m.lines.parents[m.lines.region] = line
+    if s.constexpr or m.host:
+        return
+    touched, operations, _ = m.code_size.since(taken.counts)
+    stops = {e.stop for part in taken.logged for e in m.log[part] if isinstance(e, Barrier)}
+    ran = Ran(
+        line,
+        taken.regions,
+        taken.logged,
+        touched,
+        small=touched + operations <= PREDICATED,
+        stopped=bool(stops & {"barrier", "call"}),
+        together=_is_together(m, s.condition),
+    )
+    meet(m, c, ran, (s.then, s.otherwise), s)
+
+
+def _is_together(m: Machine, condition: Expr) -> bool:
+    """Whether all lanes take the same arm, whichever the size is that was taken for large."""
+    m.unknowns.certain, certain = True, m.unknowns.certain
+    c = here(m, ar.truth_of(truth(m, unseen(m, condition)), m.unknowns))
+    m.unknowns.certain = certain
+    return not any(s.varying for mono in c.terms for s in mono)
 
 
 def _only_leaves(arm: Stmt) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
+from smemlint.evaluate.analysis.arms.branch_left import Left
 from smemlint.evaluate.analysis.arms.moved_pointers import moves
 from smemlint.evaluate.compiler.selects import differ_in_elements, note, one_of_elements
 from smemlint.evaluate.control_flow.join_points import merge_into
@@ -21,7 +22,7 @@ from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.memory.merging import merge
-from smemlint.evaluate.run.selected import is_selected
+from smemlint.evaluate.run.selected import leaves_a_branch, reaches_memory
 from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import LARGE
@@ -170,12 +171,9 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         if guessed or form_of(c).terms:
             m.arm(roots[not c.const], ("?", m.lines.made))
         chosen = evaluate(m, e.then if c.const else e.otherwise)
-        if (
-            guessed
-            and m.code_size.touched > touched
-            and not is_selected(m, e.condition, (e.then, e.otherwise))
-        ):
-            m.stop("fork")
+        if guessed:
+            aside = e.otherwise if c.const else e.then
+            _part(m, e, touched, together=False, reaches=reaches_memory(m, aside))
         if early:
             spare(m, first)
         m.lines.region = line
@@ -215,8 +213,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     m.lines.region = line
     if after is not None:
         merge_into(m, ar.one_unknown(c, m.unknowns), after)
-    if m.code_size.touched > touched and not is_selected(m, e.condition, (e.then, e.otherwise)):
-        m.stop("fork")
+    _part(m, e, touched, together=then.together)
     if a is None or b is None:
         chosen = a if a is not None else b if b is not None else Other()
         if evaluate is rvalue and isinstance(chosen, Int):
@@ -234,6 +231,17 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if choice is not None and differ(m, a, b, merged):
         leave_open(m, choice)
     return merged
+
+
+def _part(m: Machine, e: Conditional, touched: int, *, together: bool, reaches: bool = False) -> None:
+    """Log what a choice leaves between what stands before and behind it. touched: the accesses before;
+    reaches: so does a side that was not run."""
+    if m.host:
+        return
+    touches = reaches or m.code_size.touched > touched
+    left = leaves_a_branch(m, e.condition, (e.then, e.otherwise), touches=touches, together=together)
+    if left is not Left.CHOICE:
+        m.stop("fork" if left is Left.BRANCH else "perhaps")
 
 
 def _of_two_arrays(m: Machine, e: Conditional) -> bool:

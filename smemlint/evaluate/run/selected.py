@@ -11,18 +11,26 @@ with nvcc 13.0 (docs/dev/joining.md, "One straight line").
 
 from __future__ import annotations
 
+from smemlint.evaluate.analysis.arms.branch_left import Left, branch_left, is_same_code
+from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.machine.dispatch import lvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.speculated import COMPUTE, SETS, Arm, parts_of_statement
 from smemlint.evaluate.values.number import Pointer, form_of
 from smemlint.ir import (
+    STEPS,
+    ArrayOf,
+    Asm,
     Assign,
     Binary,
+    Call,
     Conditional,
+    Construct,
     Expr,
     FloatLiteral,
     If,
     Index,
+    Lambda,
     Literal,
     Member,
     Name,
@@ -31,7 +39,8 @@ from smemlint.ir import (
     Stmt,
     Unary,
 )
-from smemlint.ir.uses import variables_set
+from smemlint.ir.show import show
+from smemlint.ir.uses import array_of, holds, variables_set
 from smemlint.ir.walk import names_in, walk
 from smemlint.records import record
 
@@ -50,6 +59,60 @@ class _Work:
     asked: frozenset[str]
     kinds: set[str]
     amount: int = 0
+
+
+def leaves_a_branch(
+    m: Machine, condition: Expr, arms: tuple[Arm, Arm], *, touches: bool, together: bool, stored: int = 0
+) -> Left:
+    """Return what a condition leaves that keeps stores apart. touches: the arms access memory, in more than
+    what runs for both; together: all lanes take the same arm; stored: their stores that run for both."""
+    if is_selected(m, condition, arms):
+        return Left.CHOICE
+    then, otherwise = arms
+    stores = _stores(arms)
+    if touches and stores > stored:
+        return Left.BRANCH
+    if touches and (then is None or otherwise is None or _elements(then) != _elements(otherwise)):
+        alike = not (together and stores) and otherwise is not None and is_same_code(then, otherwise)
+        left = Left.PERHAPS if alike else Left.BRANCH
+    else:
+        left = branch_left(then, otherwise, together=together, fixed=_is_fixed(m, arms))
+    if left is Left.BRANCH and together and not stores and m.context.unrolled:
+        return Left.PERHAPS  # each round may go on in a copy of the loop for its arm
+    return left
+
+
+def reaches_memory(m: Machine, e: Expr) -> bool:
+    """Return whether an expression loads from other memory than the thread's own."""
+    for n in walk(e):
+        if isinstance(n, Unary) and n.op == "*":
+            return True
+        root = array_of(n) if isinstance(n, Index) else None
+        own = m.frame.variables.get(root.id) if isinstance(root, Name) else None
+        if root is not None and (own is None or not isinstance(own.type, ArrayOf)):
+            return True
+    return False
+
+
+def _is_fixed(m: Machine, arms: tuple[Arm, Arm]) -> bool:
+    """Whether no round of the loop around changes what the arms compute, which is made in front of it."""
+    renewed = next((exits.renewed for exits in reversed(m.context.loops) if not exits.switch), None)
+    if renewed is None:
+        return False
+    own = variables_set(walk(arms))
+    values = [n.value for n in walk(arms) if isinstance(n, Assign)]
+    return all(renewed.isdisjoint(names_in(v) - own) for v in values)
+
+
+def _stores(arms: tuple[Arm, Arm]) -> int:
+    return sum(isinstance(n, Assign) and is_element(n.target) for n in walk(arms))
+
+
+def _elements(arm: Expr | Stmt) -> frozenset[str]:
+    """The elements that an arm reads, as text: those of both arms are loaded in front of them."""
+    stored = {id(n.target) for n in walk(arm) if isinstance(n, Assign)}
+    elements = (n for n in walk(arm) if isinstance(n, Index | Member | Unary) and is_element(n))
+    return frozenset(show(n) for n in elements if id(n) not in stored)
 
 
 def is_selected(m: Machine, condition: Expr, arms: tuple[Arm, Arm]) -> bool:
@@ -91,6 +154,8 @@ def _parts(n: Expr | Stmt) -> tuple[Arm, ...] | None:
 def _is_at_hand(work: _Work, n: Name | Index | Member) -> bool:
     """Whether a number is a local variable, or a file-scope one in a place that the compiler knows."""
     m = work.m
+    if holds(n, (Asm, Assign, Call, Construct, Lambda), STEPS):
+        return False
     if not names_in(n).isdisjoint(m.context.counters - m.context.constants):
         return isinstance(n, Name)
     p = unseen(m, n, lvalue)

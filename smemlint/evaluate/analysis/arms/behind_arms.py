@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from smemlint.ir import Function, If, Loop
+from smemlint.ir import Block, Function, If, Loop
 from smemlint.ir.memo import by_identity
+from smemlint.ir.show import show
 from smemlint.ir.uses import last_statement
-from smemlint.ir.walk import children
+from smemlint.ir.walk import children, nodes_of
 
 
 class Behind(Enum):
@@ -46,3 +47,17 @@ def behind_arms(f: Function) -> Mapping[int, Behind]:
 
     look(f.body, False)
     return found
+
+
+@by_identity
+def repeated(f: Function) -> frozenset[int]:
+    """The id() of each `if` with another one on the same condition beside it: the optimiser may make one of
+    them, in part."""
+    found: set[int] = set()
+    for block in nodes_of(f.body):
+        asked: dict[str, list[If]] = {}
+        for s in block.body if isinstance(block, Block) else ():
+            if isinstance(s, If) and s.otherwise is not None:
+                asked.setdefault(show(s.condition), []).append(s)
+        found |= {id(s) for alike in asked.values() if len(alike) > 1 for s in alike}
+    return frozenset(found)

@@ -167,7 +167,11 @@ class AddressFacts:
 
     def _event(self, e: Entry, order: int) -> JoinEvent:
         if isinstance(e, Barrier):
-            return JoinEvent(JoinKind(e.stop, 0, "", None, 0, e.region), 0, order)
+            around = Around(self._under(e.region))
+            kind = JoinKind(
+                e.stop, 0, "", None, 0, e.region, around=around, arms=e.arms, parts_arms=e.parts_arms
+            )
+            return JoinEvent(kind, 0, order)
         pattern = self.forms.pattern(e.offset.const, e.may)
         own = bool(self.m.journal.moved) and self._has_its_own(e)
         moves = self.moves.get(id(e), ())
@@ -288,7 +292,7 @@ class AddressFacts:
             region=e.region,
             volatile=e.volatile,
             computed=e.computed,
-            alone=apart or (e.moved is not None and e.moved.alone),
+            alone=apart or (e.moved is not None and e.moved.alone) or _may_be_one(e),
             fragment=s.fragment,
             declared=facts.declared,
             base=(
@@ -476,6 +480,11 @@ def _path(forms: Forms, events: Sequence[Event]) -> Hashable:
 def _first(forms: Forms, e: Event) -> int:
     c = e.offset.const
     return c if isinstance(c, int) else lead(c, forms.pattern(c, e.may))
+
+
+def _may_be_one(e: Event) -> bool:
+    """Whether a store may be one with that of the other arm, so that nobody knows what it joins."""
+    return e.perhaps and e.site.op == "store" and bool((e.may & ~e.must).any())
 
 
 def _base(offset: Int) -> Hashable:

@@ -47,6 +47,7 @@ TOLD_ROUNDS = "whether neighbours are joined depends on what the compiler makes 
 CHOSEN_POINTER = (
     "whether neighbours are joined depends on how the compiler makes the pointer that a condition moves"
 )
+BRANCH_LEFT = "whether neighbours are joined depends on whether a condition between them stays a branch"
 LOOP_POINTER = (
     "whether neighbours are joined depends on where the compiler lets the pointer of the loop start"
 )
@@ -96,10 +97,10 @@ def widened(
         return runs
     facts = AddressFacts(m, log, forms, logged, _joinable(m, log))
     perhaps: set[int] = set()
-    groups, gone = vectorise(facts.events(logged), perhaps)
+    groups, gone = vectorise(facts.events(logged), perhaps, m.lines.others)
     for other in views() if facts.may_change(logged, groups, gone) else ():
         facts.compare(other)
-        groups, gone = vectorise(facts.events(logged), perhaps)
+        groups, gone = vectorise(facts.events(logged), perhaps, m.lines.others)
         if not groups and not gone and not perhaps:
             break
     for s in stored_the_round_before(logged, gone):
@@ -149,6 +150,8 @@ def _doubt_of(group: JoinGroup, members: Sequence[Event], moving: Set[int]) -> s
     """Why accesses may not run joined that an order of all would join. moving: as in movable()."""
     if members[0].site.op == "store" and len({e.site.width for e in members}) > 1:
         return PAIRS
+    if group.doubtful:
+        return BRANCH_LEFT
     if _skewed(members):
         return SKEWED_INDEX
     return BEHIND_CALLS if group.late and any(id(e) in moving for e in members) else ""

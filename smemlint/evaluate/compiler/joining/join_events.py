@@ -17,7 +17,7 @@ from smemlint.records import record
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
 
-PASSABLE = ("fork", "call", "predicate", "opaque", "exchange")
+PASSABLE = ("fork", "call", "predicate", "opaque", "exchange", "perhaps")
 ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"})
 
 
@@ -85,6 +85,7 @@ class JoinKind:
     alone: it joins with nothing.
     perhaps: it may run with one of the other arm.
     around: the lines in front of this one.
+    arms: of a fork, the regions of both arms, whose stores it does not keep apart; parts_arms: or may.
     fragment: of a matrix fragment, whose words the compiler does not see: what a store left there is loaded.
     words: 8 bytes are two words, and not one number of 64 bits.
     """
@@ -107,6 +108,8 @@ class JoinKind:
     words: bool = True
     perhaps: bool = False
     around: Around = NOWHERE
+    arms: tuple[int, ...] = ()
+    parts_arms: bool = False
 
 
 @record(frozen=True, eq=False, slots=True)
@@ -137,6 +140,7 @@ class JoinGroup:
     wide access starts in the array of the leader, -1 inactive; a load may cover bytes that nobody asked for.
     leader: the member whose line the instruction carries: the first of a load, the last of a store.
     late: machine code joins them, by what it knows of their addresses.
+    doubtful: a branch may stand between.
     """
 
     members: tuple[int, ...]
@@ -144,6 +148,7 @@ class JoinGroup:
     offsets: NDArray[np.int64]
     leader: int
     late: bool = False
+    doubtful: bool = False
 
 
 @record(frozen=True, eq=False, slots=True)

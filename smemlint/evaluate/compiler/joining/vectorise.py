@@ -7,8 +7,8 @@ The rule and the kernels that it was read from are in docs/dev/joining.md.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 
 import numpy as np
@@ -28,16 +28,23 @@ from smemlint.evaluate.compiler.joining.join_events import (
 from smemlint.evaluate.compiler.joining.redundant import redundant
 from smemlint.records import record
 
+NO_OTHERS: Mapping[int, Set[int]] = {}
+NOBODY: Set[int] = frozenset()
+NO_ARM = -1
+
 
 def vectorise(
-    events: Sequence[JoinEvent], perhaps: set[int] | None = None
+    events: Sequence[JoinEvent],
+    perhaps: set[int] | None = None,
+    others: Mapping[int, Set[int]] = NO_OTHERS,
 ) -> tuple[list[JoinGroup], frozenset[int]]:
     """Return the groups that run as one instruction, in program order of their leaders, and the indices of
     events that the compiler removes. Events in neither run alone. perhaps: is given those that it may remove.
+    others: by region, those of the other arm of its condition, of which nobody runs both.
     """
     addresses, order = addresses_of(events), _in_order(events)
     dropped = redundant(events, addresses, order, set() if perhaps is None else perhaps)
-    windows = _Windows(events)
+    windows = _Windows(events, others)
     for index in order:
         if index not in dropped:
             windows.take(index, addresses[index])
@@ -60,6 +67,10 @@ class _Window:
     """Those of the late part in which its members stand."""
     opaque: int = 0
     """What the early part does not look through, up to its last member."""
+    doubts: int = 0
+    """What may be branches, up to its first member."""
+    doubtful: bool = False
+    """Whether one may stand between its members."""
     late: bool = False
     """Whether some of them only the late part can join."""
 
@@ -72,31 +83,41 @@ class _Windows:
     knows where arrays lie, but takes every shared store for one that may alias.
     """
 
-    def __init__(self, events: Sequence[JoinEvent]) -> None:
+    def __init__(self, events: Sequence[JoinEvent], others: Mapping[int, Set[int]]) -> None:
         self.events = events
         self.all: list[_Window] = []
         self.position = 0
         self.epoch = 0
         """Counts what ends the late part's load windows: stores, atomics, barriers."""
         self.barriers = 0
-        self.forks = 0
+        self.forks: list[JoinKind] = []
+        self.counted: dict[int, tuple[int, int]] = {}
+        """By region: how many of them were looked at, and how many of these keep its stores apart."""
+        self.doubts = 0
+        self.in_arms: Counter[int] = Counter()
+        """What may be forks; by region: that may keep stores apart in it alone."""
+        self.others = others
+        self.around: dict[int, frozenset[int]] = {}
+        """By region: it and those that it is a branch of."""
         self.opaque = 0
         self.open: dict[Hashable, _Window] = {}
-        self.last: Hashable = None
-        """Window of the latest shared access, if that was a store."""
-        self.loads = Touched()
-        self.stores = Touched()
+        self.last: dict[int, Hashable] = {}
+        """By region: the window of the latest shared access that may have run before it, if that was a
+        store."""
+        self.touched: dict[int, tuple[Touched, Touched]] = {}
+        """By region, those that stand in no arm as one: its loads and stores since the last barrier."""
 
     def take(self, index: int, address: Address | None) -> None:
         kind = self.events[index].kind
         self.position += 1
+        if kind.region not in self.around:
+            self.around[kind.region] = frozenset((kind.region, *kind.around.under))
         if kind.op in ("opaque", "exchange"):
             self.opaque += 1
             return
         if kind.op in PASSABLE:
-            self.forks += kind.op == "fork"
             self.epoch += kind.op == "call"
-            self.last = None
+            self._part(kind)
             return
         if kind.op not in ("load", "store"):
             self._stop(kind)
@@ -107,21 +128,59 @@ class _Windows:
             self.epoch += 1
         span, early = _span(kind, address), _known_early(kind)
         moved = self._place(index, address, span, early) if span else False
-        if kind.op == "store":
-            self.last = self._key(kind, address, span) if span else None
-        elif not moved:
-            self.last = None
-        (self.loads if kind.op == "load" else self.stores).add(address, self.position)
+        if kind.op == "store" or not moved:
+            self._forget(kind)
+        if kind.op == "store" and span:
+            self.last[kind.region] = self._key(kind, address, span)
+        self._of(kind.region)[kind.op == "store"].add(address, self.position)
+
+    def _of(self, region: int) -> tuple[Touched, Touched]:
+        around = self.around.get(region, NOBODY)
+        where = NO_ARM if self.others.keys().isdisjoint(around) else region
+        return self.touched.setdefault(where, (Touched(), Touched()))
+
+    def _are_apart(self, a: int, b: int) -> bool:
+        """Whether nobody runs both of two regions: they stand in the two arms of a condition."""
+        beside = self.around.get(b, NOBODY)
+        return any(not beside.isdisjoint(self.others.get(r, NOBODY)) for r in self.around.get(a, NOBODY))
+
+    def _part(self, kind: JoinKind) -> None:
+        """Something that stores do not move across."""
+        if kind.op == "perhaps":
+            self.doubts += 1
+        elif kind.op == "fork":
+            self.forks.append(kind)
+            self.in_arms.update(kind.arms if kind.parts_arms else ())
+            self.last = {r: key for r, key in self.last.items() if not self._parts(kind, r)}
+        else:
+            self._forget(kind)
+
+    def _parts(self, fork: JoinKind, region: int) -> bool:
+        """Whether a fork keeps the stores of a region apart: not those of its arms, nor of what does not run
+        where it does."""
+        in_arms = not self.around[region].isdisjoint(fork.arms)
+        return not in_arms and not self._are_apart(region, fork.region)
+
+    def _forks(self, region: int) -> int:
+        """How many forks so far keep the stores of a region apart."""
+        seen, count = self.counted.get(region, (0, 0))
+        count += sum(self._parts(fork, region) for fork in self.forks[seen:])
+        self.counted[region] = len(self.forks), count
+        return count
+
+    def _forget(self, kind: JoinKind) -> None:
+        """Something that stands between stores, but for those of an arm that does not run where it does."""
+        self.last = {r: key for r, key in self.last.items() if self._are_apart(r, kind.region)}
 
     def _stop(self, kind: JoinKind) -> None:
         self.epoch += 1
-        self.last = None
+        self.last = {}
         if kind.op in ATOMICS:
-            self.loads.add_whole(kind.array, self.position)
-            self.stores.add_whole(kind.array, self.position)
+            for touched in self._of(kind.region):
+                touched.add_whole(kind.array, self.position)
         else:
             self.barriers += 1
-            self.loads, self.stores = Touched(), Touched()
+            self.touched = {}
 
     def _key(self, kind: JoinKind, address: Address, span: int, region: int | None = None) -> Hashable:
         where = None if address.segment else kind.array
@@ -133,7 +192,8 @@ class _Windows:
         kind = self.events[index].kind
         key = self._key(kind, address, span)
         if early:
-            name: Hashable = (key, self.barriers, self.forks if kind.op == "store" else 0)
+            forks = self._forks(kind.region) if kind.op == "store" else 0
+            name: Hashable = (key, self.barriers, forks)
             window = self.open.get(name)
             if window is not None and self._parted(key, kind, address, window):
                 window = None
@@ -146,17 +206,21 @@ class _Windows:
             window = self.open.get(name) or self._before(kind, address, span, self.epoch)
         else:
             name = key
-            window = self.open.get(name) if self.last == key else None
+            window = self.open.get(name) if self.last.get(kind.region) == key else None
         moved = early and kind.op == "load" and window is not None
         late = not early or (window is not None and window.opaque != self.opaque)
         if window is None:
-            window = self.open[name] = _Window(span)
+            window = self.open[name] = _Window(span, doubts=self._doubts(kind))
             self.all.append(window)
         window.members.append((index, address, self.position))
         window.epochs.add(self.epoch)
         window.opaque = self.opaque
         window.late = window.late or late
+        window.doubtful = window.doubtful or (kind.op == "store" and window.doubts != self._doubts(kind))
         return moved
+
+    def _doubts(self, kind: JoinKind) -> int:
+        return self.doubts + sum(self.in_arms[r] for r in self.around[kind.region])
 
     def _before(self, kind: JoinKind, address: Address, span: int, epoch: int) -> _Window | None:
         """The window of a load that surely ran before, and can load what a branch needs with it."""
@@ -172,17 +236,26 @@ class _Windows:
         to the late part."""
         if self._blocked(kind, address, window):
             return True
-        late = self.last == key if kind.op == "store" else window.epochs == {self.epoch} and not kind.computed
+        late = (
+            self.last.get(kind.region) == key
+            if kind.op == "store"
+            else window.epochs == {self.epoch} and not kind.computed
+        )
         return window.opaque != self.opaque and not late
 
     def _blocked(self, kind: JoinKind, address: Address, window: _Window) -> bool:
         """A load moves up to the window's first member, the members of a store window down to the new one."""
         if kind.op == "load":
-            return self.stores.meets(address, window.members[0][2])
+            return any(stores.meets(address, window.members[0][2]) for _, stores in self._beside(kind))
         return any(
-            self.loads.meets(member, position) or self.stores.meets(member, position, residues=False)
+            loads.meets(member, position) or stores.meets(member, position, residues=False)
             for _, member, position in window.members
+            for loads, stores in self._beside(kind)
         )
+
+    def _beside(self, kind: JoinKind) -> Iterator[tuple[Touched, Touched]]:
+        """What may run where an access does: not what the other arm of its condition touches."""
+        yield from (found for r, found in self.touched.items() if not self._are_apart(r, kind.region))
 
 
 def _of_words(events: Sequence[JoinEvent], windows: Sequence[_Window]) -> list[_Window]:
@@ -261,7 +334,7 @@ def _groups(events: Sequence[JoinEvent], window: _Window) -> list[JoinGroup]:
         offsets = events[leader].offsets
         starts = np.where(offsets >= 0, offsets - shift, -1)
         late = window.late or count * width > max(first.declared, width)
-        groups.append(JoinGroup(members, count * width, starts, leader, late))
+        groups.append(JoinGroup(members, count * width, starts, leader, late, window.doubtful))
     return groups
 
 

@@ -1,0 +1,123 @@
+"""Behind both arms of an `if`: which of their stores are one, and whether a branch is left that keeps apart
+what stands in front of it and behind.
+
+    s[2 * t] = w;
+    if (c) s[2 * t + 1] = a * b; else s[2 * t + 1] = a;     // a choice, and one store of it: STS.64
+
+Read from machine code, nvcc 13.0 for sm_90: docs/dev/joining.md, "One straight line".
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+from smemlint.evaluate.analysis.arms.behind_arms import repeated
+from smemlint.evaluate.analysis.arms.branch_left import Left
+from smemlint.evaluate.compiler.stored_by_both import note_stores
+from smemlint.evaluate.compiler.stored_over import note_stored_over
+from smemlint.evaluate.machine.machine import Barrier, Machine
+from smemlint.evaluate.run.selected import leaves_a_branch
+from smemlint.evaluate.values.number import Int
+from smemlint.ir import Call, Function, If, Index, Member, Return, Stmt
+from smemlint.ir.jumps import jumps_in
+from smemlint.ir.memo import by_identity
+from smemlint.ir.show import show
+from smemlint.ir.uses import HANDED, holds, variables_set
+from smemlint.ir.walk import names_in, nodes_of
+from smemlint.records import record
+
+PREDICATED = 8
+"""Up to this many accesses and operations an `if` becomes predicates, and the straight line goes on after
+it."""
+Arms: TypeAlias = "tuple[Stmt | None, Stmt | None]"
+
+
+@record(frozen=True, eq=False, slots=True)
+class Ran:
+    """Two arms that ran. line: the region in front of them; regions: theirs; logged: where in the log they
+    are; touched: their accesses of memory; small: they become predicates; stopped: something in them ends the
+    line; together: all lanes take the same one."""
+
+    line: int
+    regions: tuple[int, ...]
+    logged: tuple[slice, slice]
+    touched: int
+    small: bool
+    stopped: bool
+    together: bool
+
+
+def condition_text(m: Machine, at: If | None) -> str | None:
+    """Return the text of a condition that is the same wherever it is asked: of what nothing sets again, or no
+    round of the loops around that disappear."""
+    f = m.frame.function
+    if at is None or f is None or len(m.frames) > 1 or holds(at.condition, (Call, Index, Member), ("*",)):
+        return None
+    loops = m.context.unrolled
+    renewed = frozenset[str]().union(*(exits.renewed for exits in loops)) if loops else _set_in(f)
+    return show(at.condition) if renewed.isdisjoint(names_in(at.condition)) else None
+
+
+@by_identity
+def _set_in(f: Function) -> frozenset[str]:
+    """The variables that a function sets after they were declared, or hands to others."""
+    return variables_set(nodes_of(f.body), HANDED)
+
+
+def meet(m: Machine, c: Int, ran: Ran, arms: Arms, at: If | None) -> None:
+    """Go on behind two arms: in the line in front of them, where nothing of them ends it."""
+    one = note_stores(m, c, ran.logged, arms, at, together=ran.together)
+    over = at is not None and note_stored_over(m, at, ran.logged[0])
+    stored = 2 * len(one) + over
+    left = _left(m, ran, arms, at, stored)
+    plain = not ran.stopped and (ran.small or left is not Left.BRANCH)
+    if plain or (may_be_several(m, at) and (ran.together or not m.context.unrolled)):
+        m.lines.region = ran.line
+        if left is not Left.CHOICE:
+            loads = over and ran.touched > stored
+            _part(m, ran, at, left, before=bool(stored) and not loads)
+    for e, other in one:
+        e.region, e.must = m.lines.region, m.must & (e.may | other.may)
+        e.under, e.parted = m.under(e.must)
+
+
+def may_be_several(m: Machine, at: If | None) -> bool:
+    """Return whether a condition may be one of several of which the optimiser makes one: of those beside it,
+    or of the rounds of a loop that disappears."""
+    f = m.frame.function
+    return bool(m.context.unrolled) or (f is not None and id(at) in repeated(f))
+
+
+def _left(m: Machine, ran: Ran, arms: Arms, at: If | None, stored: int) -> Left:
+    """What a condition leaves that keeps stores apart. stored: stores of its arms that run behind them."""
+    if any(arm is not None and _parts(m, arm) for arm in arms):
+        return Left.BRANCH
+    touches = ran.touched > stored
+    if at is None or m.host:
+        return Left.BRANCH if touches else Left.CHOICE
+    return leaves_a_branch(m, at.condition, arms, touches=touches, together=ran.together, stored=stored)
+
+
+def _part(m: Machine, ran: Ran, at: If | None, left: Left, *, before: bool) -> None:
+    """Log that what a condition leaves keeps, or may keep, stores apart. before: those of its arms that are
+    one stand behind it."""
+    regions = ran.regions if ran.together or not m.context.unrolled else ()
+    for one in regions:
+        m.lines.others.setdefault(one, set()).update(r for r in regions if r != one)
+    m.stop("fork" if left is Left.BRANCH else "perhaps", arms=regions)
+    if m.silent:
+        return
+    fork = m.log[-1]
+    assert isinstance(fork, Barrier)
+    if before:
+        m.log.insert(min(part.start for part in ran.logged), m.log.pop())
+    if regions:
+        other, last = m.lines.forks.get(regions[0], (at, fork))
+        last.parts_arms = other is not at and all(part.start < part.stop for part in ran.logged)
+        m.lines.forks[regions[0]] = at, fork
+
+
+def _parts(m: Machine, arm: Stmt) -> bool:
+    """Whether lanes that take an arm do not store what stands after it."""
+    jumps = jumps_in(arm)
+    return bool(jumps) if len(m.frames) == 1 else not jumps <= {Return}

@@ -1,0 +1,105 @@
+"""Whether conditions between stores keep them apart: stores of both arms, choices, and arms that compute.
+
+Truth: the widths of the stores in machine code (nvcc 13.0, sm_90).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from instructions import compiled, needs_nvcc
+
+from smemlint.evaluate import Grade, KernelTrace, evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.source import source_from_bytes
+
+FOUR = "for (int i = 0; i < 4; i++) "
+ROUND = FOUR + "if (%s) s[4 * t + i] = %s; else s[4 * t + i] = %s;"
+PARTED = ("t & 1", "q[t] > 3", "q[t + i] > 3", "in[t] > w", "t < n", "blockIdx.x * 32 + t < n")
+TOGETHER = ("n > 3", "w > u", "n > 3 && w > u")
+BETWEEN = "s[2 * t] = w; %s s[2 * t + 1] = x;"
+
+Widths: TypeAlias = "dict[int, int]"
+ONE, APART, EACH, PAIR, SINGLES = {16: 1}, {4: 4}, {16: 2}, {8: 1}, {4: 2}
+
+EXACT: dict[str, Widths] = {
+    **{ROUND % (c, "w", "u"): ONE for c in (*PARTED, *TOGETHER)},
+    **{ROUND % (c, "w * a", "u + a"): ONE for c in PARTED},
+    **{ROUND % (c, "v[i] * w", "v[i]"): ONE for c in PARTED},
+    **{ROUND % (c, "in[4 * t + i]", "0"): APART for c in PARTED},
+    **{ROUND % (c, "w * a + i", "u"): EACH for c in TOGETHER},
+    **{ROUND % (c, "in[4 * t + i]", "0"): EACH for c in TOGETHER},
+    FOUR
+    + "{ if (n < 9) { if (n & 1) s[4 * t + i] = w * i; else s[4 * t + i] = u; } else s[4 * t + i] = 0; }": {
+        16: 3
+    },
+    FOUR + "{ s[4 * t + i] = 0; if (t < 9) s[4 * t + i] = w; }": ONE,
+    FOUR + "{ s[4 * t + i] = 0; if (q[t] > 3) s[4 * t + i] = w * a; }": ONE,
+    "s[2 * t] = 0; if (t < 9) s[2 * t] = w * a; s[2 * t + 1] = u;": PAIR,
+    "s[2 * t] = 0; if (t < 9) s[2 * t] = in[t]; s[2 * t + 1] = w;": SINGLES,
+    "if (t < 9) s[2 * t] = fmaxf(a, w); else s[2 * t] = w; s[2 * t + 1] = u;": PAIR,
+    "s[2 * t + 1] = u; if (t < 9) s[2 * t] = fmaxf(a, w); else s[2 * t] = w;": SINGLES,
+    "if (t < 9) s[2 * t] = w; if (t < 9) s[2 * t + 1] = u;": PAIR,
+    "if (n > 9) s[2 * t] = w; if (n > 9) s[2 * t + 1] = u;": PAIR,
+    BETWEEN % "if (t < 9) x = a * w;": PAIR,
+    BETWEEN % "if (t < 9) x = a * w; else x = a + w * u;": PAIR,
+    BETWEEN % "if (t < 9) x = fmaxf(a, w);": SINGLES,
+    BETWEEN % "x = n > 3 ? fabsf(a) : x;": SINGLES,
+    BETWEEN % "x = t < 9 ? a / w : x;": SINGLES,
+    BETWEEN % "if (t < 9) x = rsqrtf(a);": SINGLES,
+}
+SEQUENCE = " ".join(f"if (t & 1) s[2 * t + {i}] = w * 2; else s[2 * t + {i}] = 0;" for i in (0, 1))
+DOUBTFUL: dict[str, Widths] = {
+    SEQUENCE: {8: 2},
+    BETWEEN % "if (t < 9) x = a * w * u * a * w * u * a;": SINGLES,
+    FOUR + "s[4 * t + i] = n > 3 ? in[4 * t + i] : v[i];": EACH,
+    FOUR + "{ s[4 * t + i] = 0; if (t < 9) s[4 * t + i] = in[4 * t + i]; }": {4: 5},
+}
+
+
+def source(code: str, name: str = "k") -> str:
+    return f"""extern "C" __global__ void {name}(float *out, const float *in, const int *q,
+    float w, float u, int n)
+    {{ __shared__ float s[1024]; int t = threadIdx.x; float a = in[t + 99], x = in[t + 77];
+    float v[4]; for (int i = 0; i < 4; i++) v[i] = in[32 * i + t];
+    {code} __syncthreads(); out[t] = s[t ^ 33] + s[t + 1]; }}
+"""
+
+
+def traced(code: str) -> KernelTrace:
+    (module,) = load(source_from_bytes("k.cu", source(code).encode()))
+    return evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+
+
+def stores(code: str) -> Widths:
+    """Bytes a lane -> stores in the code of a warp, but those that only the edge of the grid runs."""
+    found: Counter[int] = Counter()
+    for t in traced(code).traces:
+        if t.site.op == "store" and t.weights.any() and (t.reason is None or t.reason.code != "edge-of-grid"):
+            found[t.joined or t.site.width] += int(t.weights.sum())
+    return dict(found)
+
+
+@pytest.mark.parametrize(("code", "widths"), EXACT.items())
+def test_what_conditions_leave_of_stores(code: str, widths: Widths) -> None:
+    assert stores(code) == widths
+    assert all(t.reason is None or t.reason.code != "joined-or-not" for t in traced(code).traces)
+
+
+@pytest.mark.parametrize("code", DOUBTFUL)
+def test_what_may_go_either_way_is_a_range(code: str) -> None:
+    told = [t for t in traced(code).traces if t.site.op == "store" and t.weights.any()]
+    assert any(t.grade is Grade.BOUND and t.reason and t.reason.code == "joined-or-not" for t in told)
+
+
+@needs_nvcc
+def test_nvcc_does_so(tmp_path: Path) -> None:
+    """A guard against a size is one store in two arms there, of which a block in the middle runs one."""
+    cases = EXACT | DOUBTFUL
+    found = compiled("".join(source(code, f"k{n}") for n, code in enumerate(cases)), tmp_path)
+    for n, (code, widths) in enumerate(cases.items()):
+        assert {w: c for (op, w), c in found[f"k{n}"].items() if op == "store"} == widths, code
