@@ -6,7 +6,6 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import TypeAlias
 
 import smemlint.evaluate.run.evaluators  # noqa: F401  says which function runs what
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
@@ -28,21 +27,20 @@ from smemlint.ir import (
     Member,
     Module,
     Name,
-    Scalar,
     StaticMember,
-    TemplateArgument,
-    Var,
 )
-from smemlint.ir.types import element_type
 from smemlint.ir.walk import walk
 from smemlint.launch.kept_runs import KeptRuns, Shown
 from smemlint.launch.left_over import left_over
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import (
+    Instance,
     begin_program,
     class_instances,
+    in_class_instances,
     is_closed,
     is_of,
+    is_of_numbers,
     object_for,
     set_by_others,
     take_defaults,
@@ -64,7 +62,6 @@ from smemlint.launch.told_nothing import with_defaults
 from smemlint.launch.ways import Ways, instance, key, site
 from smemlint.system import clock
 
-Instance: TypeAlias = tuple[TemplateArgument, ...]
 HOST_BUDGET = Budget(steps=40_000, iterations=40)
 MOST_ALIKE = 300
 """Launches in a row that show nothing new, after which a function is left: it tries sizes over and over."""
@@ -477,24 +474,19 @@ def _written_instances(
         for n in (*said(g).instances, *(said(g).called if called else ())):
             if isinstance(n, Name) and n.id:
                 if n.id in found:
-                    found[n.id][n.arguments] = None
+                    found[n.id].update(dict.fromkeys(in_class_instances(module, g, n.arguments)))
             elif is_closed(n.arguments):
                 for f in by_name.get(n.name.rsplit("::", 1)[-1], ()):
                     if f.record in (None, g.record) or _may_be(module, g, n, f):
                         found[f.id][n.arguments] = None
     for var in module.globals.values():  # `std::map<int, Fn> table = {{64, run<64>}};`
-        for x in () if var.init is None or _is_of_numbers(var) else walk(var.init):
+        for x in () if var.init is None or is_of_numbers(var) else walk(var.init):
             if isinstance(x, Name) and x.id in found and is_closed(x.arguments):
                 found[x.id][x.arguments] = None
     for id, arguments in module.explicit_instances:
         if id in found and not _is_specialised(module, id, arguments):
             found[id][arguments] = None
     return {id: list(written)[:MOST_INSTANCES] for id, written in found.items()}
-
-
-def _is_of_numbers(var: Var) -> bool:
-    """Whether a variable is made of numbers only: of a long table nothing is looked at."""
-    return isinstance(element_type(var.type), Scalar) and not isinstance(var.init, Call)
 
 
 def _may_be(module: Module, g: Function, n: Name | Member | StaticMember, f: Function) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import TypeAlias
 
 from smemlint.evaluate.kernel import unknown_setting
 from smemlint.evaluate.language.conversions import is_null
@@ -14,10 +15,22 @@ from smemlint.evaluate.values.host_limits import one_set
 from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
 from smemlint.evaluate.values.objects import Object
 from smemlint.evaluate.values.provenance import ONE_OF
-from smemlint.ir import Function, Module, Name, Record, RecordRef, Scalar, TemplateArgument, TypeParam, Var
-from smemlint.ir.types import INT, own_name, primary_name
+from smemlint.ir import (
+    Call,
+    Function,
+    Module,
+    Name,
+    Record,
+    RecordRef,
+    Scalar,
+    TemplateArgument,
+    TypeParam,
+    Var,
+)
+from smemlint.ir.types import INT, element_type, own_name, primary_name
 from smemlint.ir.walk import nodes_of, walk
 
+Instance: TypeAlias = "tuple[TemplateArgument, ...]"
 DEEPEST = 8
 """Bases of bases that are looked at."""
 MOST_INSTANCES = 8
@@ -27,8 +40,8 @@ MOST_INSTANCES = 8
 def class_instances(
     module: Module, functions: Iterable[Function]
 ) -> Mapping[str, list[tuple[TemplateArgument, ...]]]:
-    """Template arguments of the classes of some methods: instantiated in so many words, or named by host code
-    or by another class."""
+    """Template arguments of the classes of some methods: instantiated in so many words, or named by host
+    code, another class or a variable."""
     wanted = {f.record for f in functions if f.record is not None}
     wanted = {name for name in wanted if name in module.records and module.records[name].template}
     found: dict[str, dict[tuple[TemplateArgument, ...], None]] = {name: {} for name in wanted}
@@ -47,6 +60,21 @@ def class_instances(
     return {name: list(instances)[:MOST_INSTANCES] for name, instances in found.items()}
 
 
+def in_class_instances(module: Module, f: Function, arguments: Instance) -> list[Instance]:
+    """What template arguments that a method names are in each instance of its class; as they are written
+    where they are no parameters of it, or no instance is known."""
+    record = module.records.get(f.record or "")
+    if record is None or not record.template or is_closed(arguments):
+        return [arguments]
+    of = [p.id for p in record.template]
+    found = []
+    for given in class_instances(module, (f,)).get(record.name, ()):
+        known = dict(zip(of, given, strict=False))
+        closed = tuple(known.get(getattr(a, "id", ""), a) for a in arguments)
+        found += [closed] if is_closed(closed) else []
+    return found or [arguments]
+
+
 def _types_named(module: Module) -> Iterator[object]:
     """What host code names or is given, and what classes are made of: `class Sort : public SortOf<128>`."""
     for f in module.functions.values():
@@ -57,6 +85,14 @@ def _types_named(module: Module) -> Iterator[object]:
     for record in module.records.values():
         for t in (*record.bases, *(field.type for field in record.fields)):
             yield from walk(t)
+    for var in module.globals.values():
+        yield from walk(var.type)
+        yield from () if var.init is None or is_of_numbers(var) else walk(var.init)
+
+
+def is_of_numbers(var: Var) -> bool:
+    """Whether a variable is made of numbers only: of a long table nothing is looked at."""
+    return isinstance(element_type(var.type), Scalar) and not isinstance(var.init, Call)
 
 
 def is_of(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...]) -> bool:

@@ -212,3 +212,48 @@ def test_a_list_that_is_made_for_what_its_elements_do(each: str) -> None:
     void run(float *p, int i) {{ all<1, 2, 4>(p, i); }}
     """
     assert instances(host) == ({1, 2, 4}, True)
+
+
+@pytest.mark.parametrize(
+    "registered",
+    [
+        "struct Registrar { Registrar(const char *name, Fn f) { registry()[name] = f; } };"
+        "\n#define REGISTER(name, W) static Registrar registered_##W(name, go<W>)\n"
+        'REGISTER("one", 1); REGISTER("four", 4);',
+        "template <int W> struct Registrar {"
+        " explicit Registrar(const char *name) { registry()[name] = go<W>; } };"
+        'static Registrar<1> one("one"); static Registrar<4> four("four");',
+    ],
+)
+def test_what_registers_itself_by_a_macro_or_a_class_template_is_started(registered: str) -> None:
+    host = f"""
+    #include <map>
+    #include <string>
+    template <int W> void go(float *p) {{ wide<W><<<1, 32>>>(p); }}
+    std::map<std::string, Fn> &registry() {{ static std::map<std::string, Fn> kept; return kept; }}
+    {registered}
+    int run(const std::string &name, float *p) {{
+        auto it = registry().find(name);
+        if (it == registry().end()) return 1;
+        it->second(p);
+        return 0;
+    }}
+    """
+    assert instances(host) == ({1, 4}, True)
+
+
+def test_instances_of_a_class_that_a_table_of_lambdas_makes() -> None:
+    host = """
+    #include <map>
+    #include <memory>
+    #include <string>
+    struct Plugin { virtual ~Plugin() = default; virtual void enqueue(float *p) = 0; };
+    template <int W> struct Wide : Plugin { void enqueue(float *p) override { wide<W><<<1, 32>>>(p); } };
+    using Make = std::unique_ptr<Plugin> (*)();
+    std::map<std::string, Make> makers = {
+        {"one", [] { return std::unique_ptr<Plugin>(new Wide<1>()); }},
+        {"four", [] { return std::unique_ptr<Plugin>(new Wide<4>()); }},
+    };
+    void run(const std::string &name, float *p) { auto made = makers.at(name)(); made->enqueue(p); }
+    """
+    assert instances(host) == ({1, 4}, True)

@@ -273,11 +273,16 @@ def _require_initialisers(c: Context) -> None:
         _drain(c)
 
 
+def _text_of(c: Context, node: Node) -> str:
+    """The text of a variable; of one that a macro makes, that of the macro."""
+    return c.positions.text(node) or c.positions.body_text(node) or ""
+
+
 def _may_run_code(c: Context, node: Node) -> bool:
     """Whether the initialiser of a variable may call something of this program."""
     if not valid(cursors.initializer(node)):
         return False
-    text = (c.positions.text(node) or "").encode()
+    text = _text_of(c, node).encode()
     named = (c.declarations.functions_named, c.declarations.records_named)
     words = {w.decode() for w in _WORD.findall(text)}
     return any(not words.isdisjoint(known) for known in named) or _LAMBDA.search(text) is not None
@@ -298,7 +303,7 @@ def _kept_by_host(c: Context) -> set[str]:
 
 def _reached(c: Context, name: str, node: Node) -> set[str]:
     """What the text of a variable names, and the functions and classes that it names, however indirectly."""
-    seen = {w.decode() for w in _WORD.findall((c.positions.text(node) or "").encode())} - {name}
+    seen = {w.decode() for w in _WORD.findall(_text_of(c, node).encode())} - {name}
     queue = list(seen)
     named = (c.declarations.functions_named, c.declarations.records_named)
     for word in queue:
@@ -388,7 +393,7 @@ def _callers(
     for name, node in declared:
         # `Runner table[] = {run_a, run_b};`, `using Net = NetOf<float>;`
         if name in named or _may_run_code(c, node):
-            bodies[name] = c.positions.text(node) or ""
+            bodies[name] = _text_of(c, node)
     others = [(name, set(_NAMES.findall(body)) - {name}, 0) for name, body in bodies.items()]
     others += [
         (kept, {name}, 0) for name in c.declarations.variables_named for kept in _filled_by(c, name) - {name}
