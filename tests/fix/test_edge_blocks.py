@@ -21,11 +21,20 @@ void run(float *o, const float *i, int h, int w) { k<<<dim3(9, 9), dim3(16, 16, 
 """
 
 
+def test_a_store_that_all_lanes_of_an_edge_block_run_is_one_for_both_arms(tmp_path: Path) -> None:
+    """Machine code loads under the condition and stores behind it (nvcc 13.0, sm_90)."""
+    path = tmp_path / "a.cu"
+    path.write_text(KERNEL)
+    (found,) = analyse_file(Job(str(path))).suggestions
+    assert found.edits is not None and found.code == "s[18][18][5]"
+    assert found.safe
+
+
 def test_a_store_that_only_some_lanes_of_an_edge_block_run_falls_by_the_share_of_all_lanes(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "a.cu"
-    path.write_text(KERNEL)
+    path.write_text(KERNEL.replace("else s[i][j][c] = 0;", "else { s[i][j][c] = 0; out[j] = 0; }"))
     (found,) = analyse_file(Job(str(path))).suggestions
     assert found.edits is not None and found.code == "s[18][18][5]"
     assert not found.safe and "which lanes run" in found.unsafe_because
