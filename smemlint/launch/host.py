@@ -31,7 +31,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.walk import walk
 from smemlint.launch.kept_runs import KeptRuns, Shown
-from smemlint.launch.left_over import left_over
+from smemlint.launch.left_over import handed_down, left_over
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.objects import (
     Instance,
@@ -107,6 +107,7 @@ def started_kernels(
     ]
     shapes = settings(module, launching.values())
     runs = KeptRuns(module, _slicer(module, launching, kernels, shapes), allowance.kept, shapes)
+    roots.sort(key=partial(_nobody_runs, {id for id, _ in module.explicit_instances}))
     found: list[Started] = []
     listens = any(f.name == "main" and len(f.parameters) >= 2 for f in roots)
     cut = False
@@ -148,13 +149,20 @@ def started_kernels(
     found += _instantiated(module, launching, listed, before, runs, allowance, found)
     if allowance.short:
         templates = [f for f in launching.values() if f.template]
-        found += left_over(module, templates, _written_instances(module, templates, called=True), found)
+        written = handed_down(templates, _written_instances(module, templates, called=True))
+        found += left_over(module, templates, written, found)
     if defaults and any(f.name == "main" and asks(module, f) for f in roots):
         extra = Allowance(HOST_STEPS, allowance.until, kept=allowance.kept)
         whatever, _ = _run(module, roots, runs, None, extra, explore=False, reached=set())
         found = [*with_defaults(defaults, whatever), *found[len(defaults) :]]
     full = [s for s in found if s.shaped]
     return tuple(s for s in found if s.shaped or s.guessed or key(s) in real or not _told_by(s, full))
+
+
+def _nobody_runs(instantiated: Container[str], f: Function) -> int:
+    """How little speaks for a function that nothing calls being run: the program begins with `main`, and a
+    template that nothing calls or instantiates (ids) has no instance. What runs has steps before what may."""
+    return 0 if f.name == "main" else 2 if f.template and f.id not in instantiated else 1
 
 
 def _starters(

@@ -21,6 +21,9 @@ from smemlint.launch.open import Candidate
 from smemlint.launch.source.starters import said
 from smemlint.launch.ways import site
 
+_MOST = 64
+"""Instances of one launcher that are followed."""
+
 
 def left_over(
     module: Module,
@@ -45,6 +48,27 @@ def left_over(
                 template = _handed_on(f, launch, kernel, given)
                 if template and not any(template.items() <= s.template.items() for s in seen):
                     yield _like(seen[0], template)
+
+
+def handed_down(
+    launchers: Iterable[Function], written: Mapping[str, Sequence[tuple[TemplateArgument, ...]]]
+) -> dict[str, list[tuple[TemplateArgument, ...]]]:
+    """The instances of launchers that are named, with those that an instance asks of the next by its own
+    parameters: `run<8>()` of `template <int K> void run() { start<K>(); }` asks for `start<8>`."""
+    templates = {f.id: f for f in launchers if f.template}
+    found = {id: dict.fromkeys(written.get(id, ())) for id in templates}
+    waiting = [(id, given) for id, each in found.items() for given in each if is_closed(given)]
+    for id, given in waiting:
+        own = dict(zip((p.id for p in templates[id].template), given, strict=False))
+        for n in said(templates[id]).instances:
+            if not isinstance(n, Name) or n.id not in found:
+                continue
+            asked = tuple(own.get(a.id, a) if isinstance(a, Name | TypeParam) else a for a in n.arguments)
+            if asked not in found[n.id] and is_closed(asked):
+                found[n.id][asked] = None
+                if len(found[n.id]) <= _MOST:
+                    waiting.append((n.id, asked))
+    return {id: list(each)[:_MOST] for id, each in found.items()}
 
 
 def _handed_on(

@@ -350,3 +350,54 @@ def test_a_method_of_a_partial_specialisation_for_a_type_without_a_body_launches
     template struct Op<std::complex<double>, device::Gpu>;
     """
     assert launches(text) == {(128, "float"), (128, "double")}
+
+
+COSTLY_SETUP = """
+template <int K> __global__ void rows(float *o) {
+    __shared__ float s[K * 64];
+    s[K * threadIdx.x] = 1;
+    o[threadIdx.x] = s[0];
+}
+template <int K> struct Wide { unsigned limbs[8]; };
+template <int K> Wide<K> times(const Wide<K> &a, const Wide<K> &b) {
+    Wide<K> r = {};
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++) r.limbs[(i + j) % 8] += a.limbs[i] * b.limbs[j] + K;
+    return r;
+}
+template <int K> Wide<K> root(int n) {
+    Wide<K> w = {{3, 5, 7}};
+    for (int i = 0; i < 38; i++) w = times<K>(w, w);
+    for (int i = 0; i < 38; i++) w = times<K>(w, w);
+    for (int i = 0; i < 38; i++) w = times<K>(w, w);
+    return w;
+}
+template <int K> void start(float *p, unsigned n) { if (n) rows<K><<<1, 64>>>(p); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "sure"),
+    [
+        # A template that nothing calls has no instance: the program has its steps first.
+        ("template <int K> int check(int n) { Wide<K> w = root<K>(n); start<K>(0, w.limbs[0]); "
+         "start<K>(0, w.limbs[1] + n); return 0; } "
+         "template <int K> void bench(int n) { start<K>(0, n); } "
+         "int main() { bench<2>(9); bench<8>(9); }", True),
+        # Where all steps go on the way, what main names says which instances there are.
+        ("template <int K> void bench(int n) { Wide<K> w = root<K>(n); start<K>(0, w.limbs[0]); } "
+         "int main() { bench<2>(3); bench<8>(4); }", False),
+        ("template <int K> void bench(int n) { Wide<K> w = root<K>(n); start<K>(0, w.limbs[0]); } "
+         "template <int A, int B> void both() { bench<B>(3); bench<A>(4); } "
+         "int main() { both<2, 8>(); }", False),
+    ],
+)  # fmt: skip
+def test_instances_are_handed_down_where_setting_up_takes_all_steps(code: str, sure: bool) -> None:
+    (module, *_) = load(source_from_bytes("/t/a.cu", (COSTLY_SETUP + code).encode()))
+    kernel = next(f for f in module.kernels() if f.name == "rows")
+    found = infer(kernel, module, started_kernels(module))
+    assert sorted(str(x.template["K"]) for x in found) == ["2", "8"]
+    assert {x.block for x in found} == {(64, 1, 1)}
+    assert all((x.origin == "candidate") is not sure for x in found)
+    by_instance = {str(x.template["K"]): score_all(evaluate(module, kernel, x)) for x in found}
+    assert {k: max(s.ways or 0 for s in scores) for k, scores in by_instance.items()} == {"2": 2, "8": 8}
