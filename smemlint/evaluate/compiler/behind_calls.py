@@ -224,6 +224,8 @@ def _calls_behind(entries: Sequence[Entry], at: int) -> Iterator[tuple[int, Barr
                 return  # of the next round
         elif not e.passable or e.region != here.region:
             return
+        elif e.stop == "call" and not e.at:
+            return
         elif e.stop == "call":
             yield i, e
 

@@ -125,7 +125,8 @@ def division_stops(m: Machine, a: Value, b: Value, place: Place | None) -> None:
     stop = _division(a, b)
     if stop is not None:
         m.code_size.special += 1
-        m.stop(stop, id(place))
+        # That of integers of 64 bits has branches of its own: it ends the block.
+        m.stop(stop, 0 if isinstance(a, Int) and isinstance(b, Int) else id(place))
 
 
 def _division(a: Value, b: Value) -> Stop | None:

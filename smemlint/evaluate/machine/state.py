@@ -115,7 +115,7 @@ class Barrier:
     order: int
     stop: Stop = "barrier"
     at: int = 0
-    """Of a `call`: id() of the place of the expression that it is of."""
+    """Of a `call`: id() of the place of the expression that it is of; 0: the block of code ends with it."""
     arms: tuple[int, ...] = ()
     """Of a fork: the regions of the two arms, whose stores it does not keep apart."""
     parts_arms: bool = False

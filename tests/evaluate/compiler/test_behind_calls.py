@@ -52,6 +52,10 @@ BODIES = {
     ),
     "no call": (UNDER.format(TWO + "v = rsqrtf(a); v += b;"), {8: 1}),
     "predicates": (UNDER.format(TWO + "v = powf(a, w); v += b;"), {8: 1}),
+    "integers of 64 bits, whose division has branches": (
+        UNDER.format("const long long a = i[2 * t], b = i[2 * t + 1]; v = (float)(a / n + b);"),
+        {16: 1},
+    ),
     "used in another block": (UNDER.format(TWO + "v = v / a; if (v > 3.f) out[t + 64] = v; v += b;"), {8: 1}),
     # the block that a kernel begins with keeps the order of the source
     "at the start": (TWO + "v = v / a; v += b;", {8: 1}),
@@ -75,8 +79,8 @@ def source(body: str) -> str:
     return f"""struct Row {{ float a, b, c, d; }};
     __device__ __forceinline__ float g(float a, float b, float v) {{ v = v / a; return v + b; }}
     extern "C" __global__ void k(float *out, const float *in, const Row *rows, int n, float w) {{
-    __shared__ float s[512]; __shared__ Row r[64]; int t = threadIdx.x;
-    s[t] = in[t]; r[t] = rows[t]; __syncthreads(); float v = w;
+    __shared__ float s[512]; __shared__ Row r[64]; __shared__ long long i[64]; int t = threadIdx.x;
+    s[t] = in[t]; r[t] = rows[t]; i[t] = n; __syncthreads(); float v = w;
     {body}
     out[t] = v; }}"""
 
