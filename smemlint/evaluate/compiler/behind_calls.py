@@ -222,9 +222,7 @@ def _calls_behind(entries: Sequence[Entry], at: int) -> Iterator[tuple[int, Barr
             assert isinstance(here, Event)
             if e.site is here.site and e.moved == here.moved:
                 return  # of the next round
-        elif not e.passable or e.region != here.region:
-            return
-        elif e.stop == "call" and not e.at:
+        elif not e.passable or e.region != here.region or (e.stop == "call" and not e.at):
             return
         elif e.stop == "call":
             yield i, e
