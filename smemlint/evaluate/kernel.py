@@ -25,8 +25,9 @@ from smemlint.evaluate.trace import shared_arrays, traces_of, unresolved_traces
 from smemlint.evaluate.types.matching import Binding
 from smemlint.evaluate.types.number_members import number_members
 from smemlint.evaluate.values import affine
-from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
-from smemlint.evaluate.values.objects import NO_ADDRESS, Object
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.objects import NO_ADDRESS
+from smemlint.evaluate.values.value import Object, Pointer, RecordValue, Value
 from smemlint.ir import Function, Launch, Module, PointerTo, RecordRef, Scalar, TemplateParam, Type, Var
 from smemlint.ir.types import INT
 from smemlint.ir.uses import idle_shared

@@ -36,7 +36,7 @@ from smemlint.evaluate.values.number import (
     Int,
     Symbol,
 )
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.value import Object
 from smemlint.evaluate.visits import Visits
 from smemlint.ir import Launch
 

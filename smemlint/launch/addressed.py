@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import FunctionValue
+from smemlint.evaluate.values.value import FunctionValue
 from smemlint.ir import (
     Call,
     Cast,

@@ -12,9 +12,9 @@ from smemlint.evaluate.language.names import declare_global, leave_members_to_ot
 from smemlint.evaluate.machine.machine import BudgetExceededError, Machine
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.values.host_limits import one_set
-from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.provenance import ONE_OF
+from smemlint.evaluate.values.value import Object, Pointer, RecordValue, Value
 from smemlint.ir import (
     Call,
     Function,

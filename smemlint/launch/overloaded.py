@@ -8,7 +8,7 @@ from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import Binding
-from smemlint.evaluate.values.number import FunctionValue, Value
+from smemlint.evaluate.values.value import FunctionValue, Value
 from smemlint.ir import Function, OpaqueType, Type, TypeParam
 from smemlint.ir.walk import walk
 

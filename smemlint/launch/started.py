@@ -16,18 +16,18 @@ from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.types.matching import Binding, is_type
 from smemlint.evaluate.types.number_members import number_members
 from smemlint.evaluate.values.host_limits import by_default
-from smemlint.evaluate.values.number import (
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.provenance import value_at
+from smemlint.evaluate.values.value import (
     VALUES,
     Closure,
     FunctionValue,
-    Int,
+    Object,
     Other,
     Pointer,
     RecordValue,
     Value,
 )
-from smemlint.evaluate.values.objects import Object
-from smemlint.evaluate.values.provenance import value_at
 from smemlint.ir import (
     ArrayOf,
     Expr,

@@ -8,7 +8,8 @@ from typing import TypeAlias
 import numpy as np
 
 from smemlint.evaluate.machine.state import Barrier, Event, Mask, SiteLog
-from smemlint.evaluate.values.number import Int, same
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import same
 
 Entry: TypeAlias = "Event | Barrier"
 

@@ -26,7 +26,8 @@ from smemlint.evaluate.machine.components import Journal
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.machine.state import Selected
 from smemlint.evaluate.memory import merging
-from smemlint.evaluate.values.number import Int, same
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import same
 from smemlint.ir import (
     STEPS,
     Assign,

@@ -15,7 +15,8 @@ from smemlint.evaluate.compiler.function_sizes import function_size, is_special
 from smemlint.evaluate.machine.functions import short_name
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Stop
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, form_of
+from smemlint.evaluate.values.number import Int, form_of
+from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
 from smemlint.ir import Place, RecordRef, Scalar
 from smemlint.ir.types import BFLOAT16, HALF
 from smemlint.patterns import pattern

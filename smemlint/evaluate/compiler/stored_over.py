@@ -21,7 +21,7 @@ from smemlint.evaluate.compiler.selects import alike_accesses
 from smemlint.evaluate.compiler.stored_by_both import is_branched
 from smemlint.evaluate.machine.machine import Event, Machine
 from smemlint.evaluate.machine.state import Selected
-from smemlint.evaluate.values.number import same
+from smemlint.evaluate.values.value import same
 from smemlint.ir import (
     Assign,
     Binary,

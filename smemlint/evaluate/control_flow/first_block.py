@@ -11,7 +11,8 @@ import numpy as np
 from smemlint.evaluate.machine.asked import EndedError
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.comparison import COMPARISONS
-from smemlint.evaluate.values.number import Int, Value, subtract
+from smemlint.evaluate.values.number import Int, subtract
+from smemlint.evaluate.values.value import Value
 from smemlint.ir import Block, If, Return
 from smemlint.ir.types import LONG
 

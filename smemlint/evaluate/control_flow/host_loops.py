@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from smemlint.evaluate.control_flow.masks import snapshot
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import same
 from smemlint.evaluate.values.objects import Snapshot
+from smemlint.evaluate.values.value import same
 from smemlint.ir import If, Loop, Switch
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity

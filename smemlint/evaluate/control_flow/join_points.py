@@ -21,9 +21,10 @@ from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.choices import taken
 from smemlint.evaluate.values.lanes import every, some
-from smemlint.evaluate.values.number import Int, Value, lanes_equal, multiply, same, subtract
-from smemlint.evaluate.values.objects import Cells, Object, Snapshot
+from smemlint.evaluate.values.number import Int, lanes_equal, multiply, subtract
+from smemlint.evaluate.values.objects import Snapshot
 from smemlint.evaluate.values.pieces import even
+from smemlint.evaluate.values.value import Cells, Object, Value, same
 from smemlint.ir.types import BOOL
 
 Selected = Sequence[tuple[Int, Mask, Value]]

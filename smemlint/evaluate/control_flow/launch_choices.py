@@ -19,18 +19,8 @@ from smemlint.evaluate.machine.state import Join
 from smemlint.evaluate.memory.moved_pointers import note_moved
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.affine import Affine
-from smemlint.evaluate.values.number import (
-    Int,
-    Pointer,
-    Value,
-    collapse,
-    form_of,
-    formed,
-    same,
-    scale,
-    subtract,
-)
-from smemlint.evaluate.values.objects import Cells, Object
+from smemlint.evaluate.values.number import Int, collapse, form_of, formed, scale, subtract
+from smemlint.evaluate.values.value import Cells, Object, Pointer, Value, same
 from smemlint.ir import (
     Asm,
     Break,

@@ -6,8 +6,9 @@ import numpy as np
 
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, Symbol, Value
-from smemlint.evaluate.values.objects import Cells, Object, Snapshot
+from smemlint.evaluate.values.number import Int, Symbol
+from smemlint.evaluate.values.objects import Snapshot
+from smemlint.evaluate.values.value import Cells, Object, Value
 from smemlint.records import record
 
 

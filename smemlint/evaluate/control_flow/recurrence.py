@@ -9,20 +9,16 @@ from smemlint.evaluate.memory.several import lost_among, one_of, within
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import (
     Int,
-    Other,
-    Pointer,
     Symbol,
-    Value,
     add,
     bounds,
     collapse,
     gcd_of,
     multiple_of,
     multiply,
-    same,
     subtract,
 )
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.value import Object, Other, Pointer, Value, same
 from smemlint.ir.types import INT, LONG
 
 

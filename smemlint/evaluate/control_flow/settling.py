@@ -5,9 +5,10 @@ from __future__ import annotations
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.paths import Choice
 from smemlint.evaluate.values.choices import taken
-from smemlint.evaluate.values.number import Closure, FunctionValue, Int, Value, same
-from smemlint.evaluate.values.objects import Object, Snapshot
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.objects import Snapshot
 from smemlint.evaluate.values.provenance import agree, following, only_symbol
+from smemlint.evaluate.values.value import Closure, FunctionValue, Object, Value, same
 from smemlint.ir.types import BOOL
 
 

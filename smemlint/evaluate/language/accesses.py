@@ -45,18 +45,8 @@ from smemlint.evaluate.types.record_parts import NUMBER, Moved, may_skip_padding
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.affine import atom
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import (
-    Int,
-    Other,
-    Pointer,
-    RecordValue,
-    Value,
-    add,
-    formed,
-    one_for_each_warp,
-    plus,
-)
-from smemlint.evaluate.values.objects import Object, led_to
+from smemlint.evaluate.values.number import Int, add, formed, one_for_each_warp, plus
+from smemlint.evaluate.values.value import Object, Other, Pointer, RecordValue, Value, led_to
 from smemlint.ir import (
     ArrayOf,
     Call,

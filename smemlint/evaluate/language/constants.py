@@ -14,17 +14,18 @@ from smemlint.evaluate.memory.text import literal, spelled
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.matching import TYPES
 from smemlint.evaluate.values.floats import rounded
-from smemlint.evaluate.values.number import (
+from smemlint.evaluate.values.number import Int, in_words
+from smemlint.evaluate.values.objects import at_home
+from smemlint.evaluate.values.value import (
+    Cells,
     Closure,
-    Int,
+    Object,
     Other,
     Pointer,
     RecordValue,
     Value,
-    in_words,
     is_uniform,
 )
-from smemlint.evaluate.values.objects import Cells, Object, at_home
 from smemlint.ir import (
     Binary,
     Call,

@@ -11,20 +11,18 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.bases import is_known_as, shift_to
 from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.number import (
+from smemlint.evaluate.values.number import Int, add, formed, multiply, plus
+from smemlint.evaluate.values.objects import NO_ADDRESS, UNSEEN
+from smemlint.evaluate.values.value import (
     Closure,
-    Int,
+    Object,
     Other,
     Pointer,
     RecordValue,
     Value,
-    add,
-    formed,
     is_uniform,
-    multiply,
-    plus,
+    led_to,
 )
-from smemlint.evaluate.values.objects import NO_ADDRESS, UNSEEN, Object, led_to
 from smemlint.ir import (
     Expr,
     Literal,

@@ -7,8 +7,7 @@ from smemlint.evaluate.language.lifetimes import has_destructors
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import Value
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.value import Object, Value
 from smemlint.ir import Call, Construct, Expr
 
 

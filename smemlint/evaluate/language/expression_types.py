@@ -7,7 +7,7 @@ from smemlint.evaluate.machine.dispatch import lvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.values.comparison import COMPARISONS
-from smemlint.evaluate.values.number import Pointer
+from smemlint.evaluate.values.value import Pointer
 from smemlint.evaluate.values.widths import common_type, promoted
 from smemlint.ir import (
     ArrayOf,

@@ -11,8 +11,8 @@ from smemlint.evaluate.machine.dispatch import begun, build, lvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.local_memory import write_cell, write_cells
 from smemlint.evaluate.memory.text import LONGEST, characters, is_character, spelled
-from smemlint.evaluate.values.number import VALUES, Int, Pointer, RecordValue, Value, plus
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.number import Int, plus
+from smemlint.evaluate.values.value import VALUES, Object, Pointer, RecordValue, Value
 from smemlint.ir import ArrayOf, Expr, InitList, Literal, RecordRef, Scalar, StringLiteral, Type
 
 LARGE = 16384

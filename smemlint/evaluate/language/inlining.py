@@ -22,18 +22,20 @@ from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.bases import base_called, owner_of
 from smemlint.evaluate.types.matching import Binding, Bindings
-from smemlint.evaluate.values.number import (
+from smemlint.evaluate.values.number import Int, plus
+from smemlint.evaluate.values.objects import begin_with, temporary
+from smemlint.evaluate.values.value import (
     VALUES,
+    Cells,
     Closure,
     FunctionValue,
-    Int,
+    Object,
     Other,
     Pointer,
     RecordValue,
     Value,
-    plus,
+    led_to,
 )
-from smemlint.evaluate.values.objects import Cells, Object, begin_with, led_to, temporary
 from smemlint.ir import (
     Call,
     Cast,

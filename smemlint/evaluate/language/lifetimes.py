@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.bases import bases_of
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.value import Object
 from smemlint.ir import ArrayOf, Block, Function, Literal, Module, RecordRef, Type
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import own_name

@@ -6,8 +6,8 @@ from smemlint.evaluate.language.names import resolve_arguments, static_member_va
 from smemlint.evaluate.language.overloads import methods_of
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values.number import FunctionValue, Int, Method, Other, Pointer, Value, add
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.number import Int, add
+from smemlint.evaluate.values.value import FunctionValue, Method, Object, Other, Pointer, Value
 from smemlint.ir import Name, Part, RecordRef, StaticMember
 from smemlint.ir.types import LONG
 

@@ -19,8 +19,8 @@ from smemlint.evaluate.types.matching import Binding, bound, is_type
 from smemlint.evaluate.types.spelling import type_name
 from smemlint.evaluate.types.type_traits import trait
 from smemlint.evaluate.values import affine
-from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import FunctionValue, Object, Other, Pointer, Value
 from smemlint.ir import (
     SHARED,
     ArrayOf,

@@ -8,7 +8,8 @@ from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import Binding, Bindings, bound, condition_of, is_type
 from smemlint.evaluate.types.vectors import is_vector
-from smemlint.evaluate.values.number import Int, Pointer, Value
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Pointer, Value
 from smemlint.ir import (
     ArrayOf,
     Expr,

@@ -7,8 +7,7 @@ from functools import partial
 
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
-from smemlint.evaluate.values.number import Value
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.value import Object, Value
 from smemlint.ir import (
     Call,
     Expr,

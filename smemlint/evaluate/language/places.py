@@ -15,19 +15,9 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import Around
 from smemlint.evaluate.types.library_layout import is_array
 from smemlint.evaluate.values.host_limits import one_set
-from smemlint.evaluate.values.number import (
-    Int,
-    Other,
-    Pointer,
-    RecordValue,
-    Value,
-    add,
-    form_of,
-    multiply,
-    plus,
-    scale,
-)
-from smemlint.evaluate.values.objects import Object, temporary
+from smemlint.evaluate.values.number import Int, add, form_of, multiply, plus, scale
+from smemlint.evaluate.values.objects import temporary
+from smemlint.evaluate.values.value import Object, Other, Pointer, RecordValue, Value
 from smemlint.ir import (
     ArrayOf,
     Call,

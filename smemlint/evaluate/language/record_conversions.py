@@ -9,8 +9,9 @@ from __future__ import annotations
 from smemlint.evaluate.language.inlining import Reference, invoke
 from smemlint.evaluate.language.overloads import methods_of, record_bindings
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
+from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.objects import temporary
+from smemlint.evaluate.values.value import Pointer, RecordValue, Value
 from smemlint.ir import (
     CONVERSION_NAME,
     Function,

@@ -18,8 +18,8 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.text import text_in
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values import floats
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value, subtract
-from smemlint.evaluate.values.objects import Cells
+from smemlint.evaluate.values.number import Int, subtract
+from smemlint.evaluate.values.value import Cells, Other, Pointer, Value
 from smemlint.ir import Call, Expr, Member, Name, RecordRef
 from smemlint.ir.types import BOOL, LONG
 

@@ -9,7 +9,8 @@ from smemlint.evaluate.machine.functions import called, short_name
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import known_offset
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Other, Pointer, Value
 from smemlint.ir import (
     Asm,
     Call,

@@ -63,18 +63,8 @@ from smemlint.evaluate.types.vectors import is_vector, vector_layout
 from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import extreme
-from smemlint.evaluate.values.number import (
-    Int,
-    Method,
-    Other,
-    Pointer,
-    RecordValue,
-    Value,
-    form_of,
-    formed,
-    is_uniform,
-    plus,
-)
+from smemlint.evaluate.values.number import Int, form_of, formed, plus
+from smemlint.evaluate.values.value import Method, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.ir import (
     ArrayOf,
     Call,

@@ -14,17 +14,8 @@ from smemlint.evaluate.machine.dispatch import rvalue, unseen
 from smemlint.evaluate.machine.functions import Arguments, named, number
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import Frame
-from smemlint.evaluate.values.number import (
-    Closure,
-    FunctionValue,
-    Int,
-    Other,
-    Pointer,
-    RecordValue,
-    Value,
-    plus,
-    subtract,
-)
+from smemlint.evaluate.values.number import Int, plus, subtract
+from smemlint.evaluate.values.value import Closure, FunctionValue, Other, Pointer, RecordValue, Value
 from smemlint.ir import (
     Assign,
     Call,

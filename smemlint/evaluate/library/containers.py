@@ -21,8 +21,8 @@ from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.memory.text import text_in
 from smemlint.evaluate.types.library_layout import is_array
 from smemlint.evaluate.types.matching import is_type
-from smemlint.evaluate.values.number import VALUES, Int, Method, Other, Pointer, RecordValue, Value, plus
-from smemlint.evaluate.values.objects import Cells, Object
+from smemlint.evaluate.values.number import Int, plus
+from smemlint.evaluate.values.value import VALUES, Cells, Method, Object, Other, Pointer, RecordValue, Value
 from smemlint.ir import (
     CONVERSION_NAME,
     ArrayOf,

@@ -22,8 +22,8 @@ from smemlint.evaluate.machine.groups import RANK, SIZE, SPACE, Ints, group_of, 
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, collapse, is_uniform
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.number import Int, collapse
+from smemlint.evaluate.values.value import Object, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.ir import Call, Literal, RecordRef, TemplateArgument
 from smemlint.ir.types import UINT, ULONG
 

@@ -9,8 +9,8 @@ from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.functions import FUNCTIONS, Arguments, called, named
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import Other, Pointer, Value, is_uniform
 from smemlint.evaluate.values.pieces import bits_of, width_of
+from smemlint.evaluate.values.value import Other, Pointer, Value, is_uniform
 from smemlint.ir import Call, Scalar
 from smemlint.ir.types import DOUBLE, FLOAT, HALF, INT, LONG, SHORT, UINT, ULONG, USHORT
 

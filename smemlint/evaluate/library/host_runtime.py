@@ -14,9 +14,9 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.local_memory import MOST_NUMBERS
 from smemlint.evaluate.memory.text import literal, text_in
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values.number import FunctionValue, Int, Other, Pointer, Value
-from smemlint.evaluate.values.objects import Cells, Object
+from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.provenance import LARGEST
+from smemlint.evaluate.values.value import Cells, FunctionValue, Object, Other, Pointer, Value
 from smemlint.ir import ArrayOf, Call, Function, Module, Name, PointerTo, Scalar, Type
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import CHAR, INT

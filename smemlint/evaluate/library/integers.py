@@ -13,7 +13,8 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.number import Int, Other, Value, bounds, collapse, form_of, formed, in_words
+from smemlint.evaluate.values.number import Int, bounds, collapse, form_of, formed, in_words
+from smemlint.evaluate.values.value import Other, Value
 from smemlint.evaluate.values.widths import is_long_unsigned, range_of
 from smemlint.ir import Call, Scalar
 from smemlint.ir.types import INT, LONG, UINT, ULONG

@@ -28,19 +28,9 @@ from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.affine import whole
-from smemlint.evaluate.values.number import (
-    Int,
-    Other,
-    Pointer,
-    RecordValue,
-    Value,
-    add,
-    form_of,
-    is_uniform,
-    scale,
-)
-from smemlint.evaluate.values.objects import Cells, led_to
+from smemlint.evaluate.values.number import Int, add, form_of, scale
 from smemlint.evaluate.values.pieces import within
+from smemlint.evaluate.values.value import Cells, Other, Pointer, RecordValue, Value, is_uniform, led_to
 from smemlint.ir import (
     ArrayOf,
     Call,

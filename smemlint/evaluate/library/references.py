@@ -9,8 +9,8 @@ from smemlint.evaluate.library.builtins import smaller_or_larger
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.functions import Arguments, named
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value, same
-from smemlint.evaluate.values.objects import Cells
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Cells, Other, Pointer, Value, same
 from smemlint.ir import Call, Expr, InitList, Name, PointerTo, RecordRef, Type
 
 HANDED = ("std::ref", "std::tie", "std::forward_as_tuple")

@@ -11,7 +11,8 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.functions import Arguments, named
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import is_type
-from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Method, Other, Pointer, RecordValue, Value
 from smemlint.ir import CONVERSION_NAME, Call, Construct, Expr, PointerTo, RecordRef, Type, Unary
 from smemlint.ir.types import VOID
 

@@ -12,7 +12,8 @@ from smemlint.evaluate.machine.functions import Arguments, called, named, number
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.elements import NOWHERE, STRINGS
 from smemlint.evaluate.memory.text import literal, text_in
-from smemlint.evaluate.values.number import Int, Method, Other, Pointer, RecordValue, Value
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Method, Other, Pointer, RecordValue, Value
 from smemlint.ir import Call, Construct, Expr, PointerTo, RecordRef, Type
 from smemlint.ir.types import BOOL, CHAR, INT, LONG, ULONG
 

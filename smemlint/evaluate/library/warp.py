@@ -20,18 +20,8 @@ from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.number import (
-    Int,
-    Lanes,
-    Other,
-    Pointer,
-    Value,
-    bounds,
-    collapse,
-    formed,
-    is_uniform,
-    multiply,
-)
+from smemlint.evaluate.values.number import Int, Lanes, bounds, collapse, formed, multiply
+from smemlint.evaluate.values.value import Other, Pointer, Value, is_uniform
 from smemlint.ir import Call, Place
 from smemlint.ir.types import INT, UINT
 

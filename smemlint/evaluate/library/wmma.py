@@ -27,7 +27,8 @@ from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.functions import Arguments, called, named, number, short_name
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, scale
+from smemlint.evaluate.values.number import Int, add, scale
+from smemlint.evaluate.values.value import Other, Pointer, Value
 from smemlint.ir import Call, Expr, RecordRef, Scalar, Type
 from smemlint.ir.types import LONG
 from smemlint.records import record

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from smemlint.evaluate.values.number import Value
+from smemlint.evaluate.values.value import Value
 from smemlint.ir import Expr, Type
 
 

@@ -32,8 +32,9 @@ from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.values.affine import Terms
 from smemlint.evaluate.values.choices import Way
-from smemlint.evaluate.values.number import Int, Pointer, Value
-from smemlint.evaluate.values.objects import Object, Snapshot
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.objects import Snapshot
+from smemlint.evaluate.values.value import Object, Pointer, Value
 from smemlint.ir import Expr, Function, If, LaunchStmt, RecordRef, Type
 from smemlint.records import record
 

@@ -15,7 +15,7 @@ from smemlint.evaluate.machine.faults import contained
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import made_copies
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values.number import Other, Pointer, RecordValue, Value
+from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
 from smemlint.ir import Expr, Place, Stmt, Type
 
 Values: TypeAlias = "Mapping[type, Callable[[Machine, Any], Value]]"

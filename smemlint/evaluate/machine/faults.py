@@ -11,7 +11,7 @@ import os
 
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values.number import Other
+from smemlint.evaluate.values.value import Other
 from smemlint.ir import Binary, Cast, Expr, Index, Member, Name, Place, Unary
 from smemlint.ir.expr import STEPS
 

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import affine
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, collapse
+from smemlint.evaluate.values.number import Int, collapse
+from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
 from smemlint.ir import Call, Literal, RecordRef, TemplateArgument
 
 Arguments: TypeAlias = "tuple[TemplateArgument | Int, ...]"

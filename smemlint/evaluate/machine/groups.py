@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from smemlint.evaluate.machine.functions import known_lanes, record_argument, short_name
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Pointer, RecordValue, Value
 from smemlint.ir import RecordRef, Type
 from smemlint.ir.types import UINT
 from smemlint.records import record

@@ -49,20 +49,19 @@ from smemlint.evaluate.types.layout import Types
 from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import (
+from smemlint.evaluate.values.number import Int, collapse, formed
+from smemlint.evaluate.values.objects import UNSEEN
+from smemlint.evaluate.values.unknowns import Unknowns
+from smemlint.evaluate.values.value import (
     Closure,
     FunctionValue,
-    Int,
     Method,
+    Object,
     Other,
     Pointer,
     RecordValue,
     Value,
-    collapse,
-    formed,
 )
-from smemlint.evaluate.values.objects import UNSEEN, Object
-from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir import (
     ArrayOf,
     Expr,

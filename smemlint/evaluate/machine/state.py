@@ -16,8 +16,9 @@ from smemlint.evaluate.model import Stop, Unresolved
 from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.types.record_parts import Moved
 from smemlint.evaluate.values.affine import Affine
-from smemlint.evaluate.values.number import Int, Pointer, Symbol, Value
-from smemlint.evaluate.values.objects import Object, Snapshot
+from smemlint.evaluate.values.number import Int, Symbol
+from smemlint.evaluate.values.objects import Snapshot
+from smemlint.evaluate.values.value import Object, Pointer, Value
 from smemlint.ir import Expr, Function, Place, Type
 from smemlint.records import record
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.values.number import Pointer, RecordValue
-from smemlint.evaluate.values.objects import Cells, Object
+from smemlint.evaluate.values.value import Cells, Object, Pointer, RecordValue
 from smemlint.ir import RecordRef, Type
 
 LIST = "std::initializer_list"

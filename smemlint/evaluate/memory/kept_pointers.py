@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import Int, Pointer, form_of, gcd_of, same
+from smemlint.evaluate.values.number import Int, form_of, gcd_of
+from smemlint.evaluate.values.value import Pointer, same
 
 SIZE = 8
 """Bytes of a pointer."""

@@ -20,24 +20,21 @@ from smemlint.evaluate.values.arithmetic import convert
 from smemlint.evaluate.values.choices import on_way, with_choice
 from smemlint.evaluate.values.comparison import select
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import (
+from smemlint.evaluate.values.number import Int, bounds, collapse, gcd_of, multiple_of
+from smemlint.evaluate.values.objects import at_home
+from smemlint.evaluate.values.pieces import UNSIGNED, bits_of, composed, cut, overlapping, width_of, within
+from smemlint.evaluate.values.provenance import only_symbol
+from smemlint.evaluate.values.unknowns import Unknowns
+from smemlint.evaluate.values.value import (
     Closure,
     FunctionValue,
-    Int,
+    Object,
     Other,
     Pointer,
     RecordValue,
     Value,
-    bounds,
-    collapse,
-    gcd_of,
-    multiple_of,
     same,
 )
-from smemlint.evaluate.values.objects import Object, at_home
-from smemlint.evaluate.values.pieces import UNSIGNED, bits_of, composed, cut, overlapping, width_of, within
-from smemlint.evaluate.values.provenance import only_symbol
-from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir import Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import ULONG
 

@@ -15,19 +15,18 @@ from smemlint.evaluate.values.arithmetic import convert
 from smemlint.evaluate.values.comparison import select, too_long
 from smemlint.evaluate.values.host_limits import is_told, limited, one_told, told_or
 from smemlint.evaluate.values.lanes import count
-from smemlint.evaluate.values.number import (
+from smemlint.evaluate.values.number import Int, form_of
+from smemlint.evaluate.values.value import (
     Closure,
     FunctionValue,
-    Int,
     Method,
+    Object,
     Other,
     Pointer,
     RecordValue,
     Value,
-    form_of,
     same,
 )
-from smemlint.evaluate.values.objects import Object
 from smemlint.ir import PointerTo
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from smemlint.evaluate.analysis.arms.moved_pointers import Moves
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import MovedPointer
-from smemlint.evaluate.values.number import Int, Pointer, form_of
+from smemlint.evaluate.values.number import Int, form_of
+from smemlint.evaluate.values.value import Pointer
 from smemlint.ir import Scalar
 
 

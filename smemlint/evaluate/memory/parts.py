@@ -8,8 +8,9 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.local_memory import known_offset, whole_at, write_cell
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value, in_words
+from smemlint.evaluate.values.number import Int, in_words
 from smemlint.evaluate.values.pieces import bits_of
+from smemlint.evaluate.values.value import Other, Pointer, Value
 from smemlint.ir import Part, Scalar
 from smemlint.ir.types import INT, UCHAR, UINT, ULONG, USHORT
 

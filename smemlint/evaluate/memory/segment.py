@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from smemlint.evaluate.analysis.owned import owned
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.spelling import dims_of
-from smemlint.evaluate.values.objects import Object, led_to
+from smemlint.evaluate.values.value import Object, led_to
 
 
 def layout(arrays: Sequence[tuple[int, int]]) -> tuple[int, ...]:

@@ -23,18 +23,15 @@ from smemlint.evaluate.values.number import (
     Int,
     Lanes,
     Monomial,
-    Other,
-    Pointer,
     Symbol,
-    Value,
     add,
     gcd_of,
     multiple_of,
     multiply,
-    same,
     subtract,
 )
-from smemlint.evaluate.values.objects import NO_ADDRESS, Object, Option, led_to
+from smemlint.evaluate.values.objects import NO_ADDRESS
+from smemlint.evaluate.values.value import Object, Option, Other, Pointer, Value, led_to, same
 from smemlint.ir import OpaqueType
 from smemlint.ir.types import BOOL, LONG
 from smemlint.records import record

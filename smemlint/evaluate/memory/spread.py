@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from smemlint.banks import BANK_CYCLE, WORD, ideal_of, wavefront_range
 from smemlint.evaluate.machine.machine import Event, Mask, SiteLog, World
 from smemlint.evaluate.memory.several import Share
-from smemlint.evaluate.values.number import Int, Lanes, add, same
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.number import Int, Lanes, add
+from smemlint.evaluate.values.value import Object, same
 from smemlint.ir.types import LONG
 
 Ints = NDArray[np.int64]

@@ -6,8 +6,8 @@ import ast
 
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.elements import STRINGS
-from smemlint.evaluate.values.number import Int, Pointer, RecordValue, Value
-from smemlint.evaluate.values.objects import Cells, Object
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Cells, Object, Pointer, RecordValue, Value
 from smemlint.ir import ArrayOf, Literal, RecordRef, Scalar
 from smemlint.ir.types import CHAR, INT
 from smemlint.patterns import pattern

@@ -13,9 +13,9 @@ from smemlint.evaluate.memory.elements import holds_elements
 from smemlint.evaluate.memory.parts import write_part
 from smemlint.evaluate.types.bases import bases_of
 from smemlint.evaluate.types.record_layout import Layout
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.pieces import overlapping, width_of
+from smemlint.evaluate.values.value import Object, Other, Pointer, RecordValue, Value
 from smemlint.ir import ArrayOf, Expr, InitList, Literal, Part, Place, RecordRef, Scalar, Type
 
 MOST_ELEMENTS = 4096

@@ -36,7 +36,8 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.run.operators import operate
 from smemlint.evaluate.run.ptx_integers import computed
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Other, Pointer, Value
 from smemlint.ir import Asm
 from smemlint.ir.types import BOOL, LONG, UINT, ULONG
 

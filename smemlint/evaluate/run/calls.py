@@ -35,18 +35,21 @@ from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.memory.several import options_of
 from smemlint.evaluate.run.branches import branch
 from smemlint.evaluate.run.virtual_calls import any_override
-from smemlint.evaluate.values.number import (
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.objects import temporary
+from smemlint.evaluate.values.value import (
     VALUES,
     Closure,
     FunctionValue,
-    Int,
     Method,
+    Object,
+    Option,
     Other,
     Pointer,
     RecordValue,
     Value,
+    led_to,
 )
-from smemlint.evaluate.values.objects import Object, Option, led_to, temporary
 from smemlint.ir import (
     CONVERSION_NAME,
     Call,

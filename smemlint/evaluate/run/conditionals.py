@@ -26,7 +26,8 @@ from smemlint.evaluate.run.selected import leaves_a_branch, reaches_memory
 from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import LARGE
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, collapse, form_of, subtract
+from smemlint.evaluate.values.number import Int, add, collapse, form_of, subtract
+from smemlint.evaluate.values.value import Other, Pointer, Value
 from smemlint.evaluate.values.widths import common_type
 from smemlint.ir import (
     STEPS,

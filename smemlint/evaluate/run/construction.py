@@ -25,17 +25,9 @@ from smemlint.evaluate.memory.parts import write_part
 from smemlint.evaluate.run.aggregates import aggregate
 from smemlint.evaluate.types.bases import base_called, bases_of, shift_to
 from smemlint.evaluate.types.matching import Bindings
-from smemlint.evaluate.values.number import (
-    VALUES,
-    Int,
-    Other,
-    Pointer,
-    RecordValue,
-    Value,
-    is_uniform,
-    plus,
-)
-from smemlint.evaluate.values.objects import MADE, Object, at_home
+from smemlint.evaluate.values.number import Int, plus
+from smemlint.evaluate.values.objects import MADE, at_home
+from smemlint.evaluate.values.value import VALUES, Object, Other, Pointer, RecordValue, Value, is_uniform
 from smemlint.ir import (
     CONVERSION_NAME,
     ArrayOf,

@@ -14,8 +14,9 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.calls import called
 from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.types.bases import bases_of
-from smemlint.evaluate.values.number import Closure, Int, Pointer, RecordValue, Value, plus
-from smemlint.evaluate.values.objects import MADE, Cells, Object, reached, temporary
+from smemlint.evaluate.values.number import Int, plus
+from smemlint.evaluate.values.objects import MADE, temporary
+from smemlint.evaluate.values.value import Cells, Closure, Object, Pointer, RecordValue, Value, reached
 from smemlint.ir import (
     ArrayOf,
     Call,

@@ -21,8 +21,9 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import CAUGHT, Exit, Join, Mask, Outcome, Thrown, Trying
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.choices import Way
-from smemlint.evaluate.values.number import Int, Other, Value
+from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.objects import Snapshot
+from smemlint.evaluate.values.value import Other, Value
 from smemlint.ir import (
     Block,
     Construct,

@@ -10,7 +10,8 @@ from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.conditionals import short_circuit
 from smemlint.evaluate.run.operators import operate
-from smemlint.evaluate.values.number import Int, Other, Value
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Other, Value
 from smemlint.ir import Expr, Fold, UnknownExpr
 from smemlint.ir.types import BOOL
 

@@ -15,7 +15,8 @@ from smemlint.evaluate.machine.machine import Exits, Machine, joins_of
 from smemlint.evaluate.machine.state import Outcome
 from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.run.copies import returned
-from smemlint.evaluate.values.number import Int, Value
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Value
 from smemlint.ir import (
     Break,
     Continue,

@@ -26,22 +26,16 @@ from smemlint.evaluate.run.copies import assigned, says_how_to_assign
 from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import COMPARISONS
-from smemlint.evaluate.values.number import (
+from smemlint.evaluate.values.number import Int, add, collapse, form_of, formed, scale, subtract
+from smemlint.evaluate.values.value import (
     FunctionValue,
-    Int,
     Method,
     Other,
     Pointer,
     RecordValue,
     Value,
-    add,
-    collapse,
-    form_of,
-    formed,
     is_uniform,
     same,
-    scale,
-    subtract,
 )
 from smemlint.ir import (
     STEPS,

@@ -19,7 +19,8 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.run.operators import operate
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Other, Pointer, Value
 from smemlint.ir import Scalar
 from smemlint.ir.types import BOOL, CHAR, INT, LONG, SHORT, UCHAR, UINT, ULONG, USHORT
 

@@ -16,7 +16,8 @@ from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.machine.dispatch import lvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.speculated import COMPUTE, SETS, Arm, parts_of_statement
-from smemlint.evaluate.values.number import Pointer, form_of
+from smemlint.evaluate.values.number import form_of
+from smemlint.evaluate.values.value import Pointer
 from smemlint.ir import (
     STEPS,
     ArrayOf,

@@ -16,7 +16,8 @@ from typing import TypeAlias
 
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Event, Machine
-from smemlint.evaluate.values.number import Int, Pointer, form_of
+from smemlint.evaluate.values.number import Int, form_of
+from smemlint.evaluate.values.value import Pointer
 from smemlint.ir import (
     STEPS,
     Asm,

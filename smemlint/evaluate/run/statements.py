@@ -20,8 +20,9 @@ from smemlint.evaluate.run.construction import construct
 from smemlint.evaluate.run.exceptions import throw
 from smemlint.evaluate.types.spelling import type_name
 from smemlint.evaluate.values.comparison import truth_of
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value
-from smemlint.evaluate.values.objects import Object, at_home, begin_with
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.objects import at_home, begin_with
+from smemlint.evaluate.values.value import Object, Other, Pointer, RecordValue, Value
 from smemlint.ir import (
     SHARED,
     STEPS,

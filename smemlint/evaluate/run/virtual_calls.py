@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from smemlint.evaluate.language.inlining import invoke
 from smemlint.evaluate.language.overloads import methods_of
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.values.number import Int, Method, Other, Pointer, Value
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.provenance import ONE_OF
+from smemlint.evaluate.values.value import Method, Object, Other, Pointer, Value
 from smemlint.ir import Call, Function, Member, Module, PointerTo, Record, RecordRef
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import INT

@@ -21,7 +21,8 @@ from smemlint.evaluate.types.matching import (
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
 from smemlint.evaluate.types.spelling import dims_of, type_name
 from smemlint.evaluate.types.type_traits import exists, is_detector
-from smemlint.evaluate.values.number import Int, Value
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Value
 from smemlint.ir import (
     ArrayOf,
     Expr,

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.comparison import COMPARISONS
-from smemlint.evaluate.values.number import Int, Other, Value, form_of, formed
+from smemlint.evaluate.values.number import Int, form_of, formed
+from smemlint.evaluate.values.value import Other, Value
 from smemlint.evaluate.values.widths import is_long_unsigned, range_of
 from smemlint.ir import Scalar
 from smemlint.ir.types import BOOL, DOUBLE, FLOAT

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smemlint.evaluate.values.comparison import extreme, one_of_two
-from smemlint.evaluate.values.number import Int, same, subtract
+from smemlint.evaluate.values.number import Int, subtract
 from smemlint.evaluate.values.provenance import (
     DEEPEST,
     DEFAULT,
@@ -22,6 +22,7 @@ from smemlint.evaluate.values.provenance import (
     value_at,
 )
 from smemlint.evaluate.values.unknowns import Unknowns
+from smemlint.evaluate.values.value import same
 from smemlint.ir.types import INT, LONG
 
 _LESS, _MORE = ("<", "<="), (">", ">=")

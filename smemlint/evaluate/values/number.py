@@ -9,9 +9,7 @@ bits they hold the bits: 2**64 - 1 is -1.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import field
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +18,9 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.lanes import some
-from smemlint.ir import Function, Lambda, Scalar, TemplateArgument, Type
+from smemlint.ir import Scalar
 from smemlint.ir.types import INT
 from smemlint.records import record
-
-if TYPE_CHECKING:
-    from smemlint.evaluate.values.objects import Object
 
 Lanes: TypeAlias = "int | NDArray[np.int64]"
 
@@ -167,92 +162,6 @@ class Int:
         return f"Int({' + '.join([str(self.const), *parts])}: {self.type.name})"
 
 
-@record(eq=False, slots=True)
-class Pointer:
-    """An address: an object, a byte offset in it and the type pointed to. Immutable, as all values;
-    nothing checks it, since a field of a frozen record takes ten times as long to set.
-
-    As an integer (`__cvta_generic_to_shared`, uintptr_t) it steps by bytes: `integer` is its type then.
-    """
-
-    object: Object
-    offset: Int
-    pointee: Type
-    integer: Scalar | None = None
-
-
-@record(eq=False, slots=True)
-class Other:
-    """Anything whose value is not followed: floats, fragments, handles. `uniform`: the same in all lanes.
-
-    value: of a float that is known exactly. leads: a shared array whose address it is made of. bits: the
-    bytes of a float, where these are followed. near: a number as near as rounding leaves it, with the whole
-    number that it is cut to however it is rounded. made_of: of a float with a value, what names the numbers
-    that a compiler does not know in it; None: it knows the value.
-    """
-
-    type: Type | None = None
-    uniform: bool = False
-    reason: Unresolved | None = None
-    value: float | NDArray[np.float64] | None = None
-    leads: Object | None = None
-    bits: Int | None = None
-    near: float | NDArray[np.float64] | None = None
-    made_of: Affine | None = None
-
-
-@record(frozen=True, eq=False, slots=True)
-class RecordValue:
-    """A struct by value: the value of each leaf by byte offset."""
-
-    type: Type
-    cells: dict[int, Value]
-
-
-@record(frozen=True, eq=False, slots=True)
-class FunctionValue:
-    """A function or an overload set: candidates and the template arguments that were written.
-
-    outer: of a static method, what the template parameters of its record stand for. others: of host code,
-    what it may be besides.
-    """
-
-    name: str
-    candidates: tuple[Function, ...]
-    arguments: tuple[TemplateArgument | Int, ...] = ()
-    outer: Mapping[str, Any] | None = None
-    others: tuple[FunctionValue | Closure, ...] = ()
-
-
-@record(frozen=True, eq=False, slots=True)
-class Closure:
-    """A lambda with the frame that it was made in. type: its class, if host code made it for the device.
-
-    captured: its own copies, by id; this: of `*this`; others: as of a function.
-    """
-
-    function: Lambda
-    frame: object
-    type: Type | None = None
-    captured: Mapping[str, Object] = field(default_factory=dict)
-    this: Pointer | None = None
-    others: tuple[FunctionValue | Closure, ...] = ()
-
-
-@record(frozen=True, eq=False, slots=True)
-class Method:
-    """A member function bound to its object, or a name to be answered by the library table."""
-
-    name: str
-    self: Pointer | Other
-    candidates: tuple[Function, ...] = ()
-    arguments: tuple[TemplateArgument | Int, ...] = ()
-
-
-Value: TypeAlias = "Int | Pointer | Other | RecordValue | FunctionValue | Closure | Method"
-VALUES = (Int, Pointer, Other, RecordValue, FunctionValue, Closure, Method)
-
-
 def lanes_equal(a: Lanes, b: Lanes) -> bool:
     """Whether two coefficients are the same in every lane."""
     if isinstance(a, int) and isinstance(b, int):
@@ -283,13 +192,6 @@ def gcd_of(c: Lanes) -> int:
 def multiple_of(mono: Monomial) -> int:
     """Return what divides a product of symbols."""
     return mono[0].multiple if len(mono) == 1 else math.prod(s.multiple for s in mono)
-
-
-def is_uniform(v: Value) -> bool:
-    """Whether a value is the same in all lanes."""
-    if isinstance(v, Int | Other):
-        return v.uniform
-    return isinstance(v, Pointer) and v.offset.uniform
 
 
 def one_for_each_warp(v: Int) -> bool:
@@ -530,26 +432,3 @@ def _unsigned_ends(v: Int, low: int, high: int | None) -> tuple[int | None, int 
 def ends_of(c: Lanes) -> tuple[int, int]:
     """Return the smallest and the largest of a coefficient."""
     return (c, c) if isinstance(c, int) else (int(_MIN(c)), int(_MAX(c)))
-
-
-def same(a: Value, b: Value) -> bool:
-    """Surely the same value."""
-    if a is b:
-        return True
-    if isinstance(a, Int) and isinstance(b, Int):
-        if a.terms.keys() != b.terms.keys() or not lanes_equal(a.const, b.const):
-            return False
-        return all(lanes_equal(c, b.terms[m]) for m, c in a.terms.items())
-    if isinstance(a, Pointer) and isinstance(b, Pointer):
-        return a.object is b.object and same(a.offset, b.offset)
-    if isinstance(a, RecordValue) and isinstance(b, RecordValue):
-        return a.cells.keys() == b.cells.keys() and all(same(v, b.cells[k]) for k, v in a.cells.items())
-    if isinstance(a, FunctionValue) and isinstance(b, FunctionValue):
-        return a.candidates == b.candidates and a.arguments == b.arguments and _same_bound(a.outer, b.outer)
-    return False
-
-
-def _same_bound(a: Mapping[str, Any] | None, b: Mapping[str, Any] | None) -> bool:
-    """Whether the template parameters of two records stand for the same."""
-    a, b = a or {}, b or {}
-    return a.keys() == b.keys() and all(x == b[k] or same(x, b[k]) for k, x in a.items())

@@ -2,48 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 
-from smemlint.evaluate.values.number import Closure, Int, Other, Pointer, RecordValue, Value, plus
-from smemlint.ir import Type, Var
+from smemlint.evaluate.values.number import Int, plus
+from smemlint.evaluate.values.value import (
+    Cells,
+    Object,
+    Pointer,
+    RecordValue,
+    Value,
+)
+from smemlint.ir import Type
 from smemlint.records import record
-
-
-class Cells(dict[int, Value]):
-    """What is at each byte offset of an object. Until it changes it remembers the copy that was taken last:
-    a branch changes few of all variables."""
-
-    __slots__ = ("leads", "saved")
-
-    def __init__(self, values: Mapping[int, Value] | Iterable[tuple[int, Value]] = ()) -> None:
-        super().__init__(values)
-        self.saved: dict[int, Value] | None = None
-        self.leads: tuple[Object, ...] = ()
-
-    def copied(self) -> dict[int, Value]:
-        """A copy that nobody changes; `leads` are then the local objects that it points to."""
-        if self.saved is None:
-            self.saved = dict(self)
-            leading = [v for v in self.values() if type(v) is not Int and type(v) is not Other]
-            self.leads = tuple([o for v in leading for o in reached(v) if o.storage == "local"])
-        return self.saved
-
-    def __setitem__(self, at: int, v: Value) -> None:
-        self.saved = None
-        super().__setitem__(at, v)
-
-    def __delitem__(self, at: int) -> None:
-        self.saved = None
-        super().__delitem__(at)
-
-    def update(self, values: Mapping[int, Value]) -> None:  # type: ignore[override]
-        self.saved = None
-        super().update(values)
-
-    def clear(self) -> None:
-        self.saved = None
-        super().clear()
 
 
 @record(slots=True)
@@ -81,45 +52,6 @@ UNSEEN = "global:"
 """How the id begins of what a pointer leads to that nobody is seen to make."""
 
 
-@record(eq=False, slots=True)
-class Object:
-    """One variable or allocation.
-
-    storage: 'local' (its value is followed), 'shared' (accesses are recorded) or 'global' (neither).
-    cells: value by byte offset, for local objects. `uniform`: what is read from unknown places is the same
-    in all lanes.
-    align: bytes that the start is known to be a multiple of.
-    """
-
-    id: str
-    name: str
-    type: Type
-    storage: str
-    var: Var | None = None
-    cells: dict[int, Value] = field(default_factory=Cells)
-    uniform: bool = False
-    align: int = 1
-    volatile: bool = False
-    """Declared so, or reached through a pointer to volatile by now."""
-    escapes: bool = False
-    havoc: bool = False
-    """A write of unknown place or value went here: absent cells are unknown, not uninitialised."""
-    options: tuple[Option, ...] = ()
-    """Of what stands for several objects: which, and in which lanes. It holds nothing itself; its storage is
-    'shared' if one of them is shared, else 'several' if one is local, else 'global'."""
-    generic: bool = False
-    """The compiler loads such a pointer from a table: nothing is known to it of where it leads."""
-
-
-@record(frozen=True, eq=False, slots=True)
-class Option:
-    """An object that a pointer may lead to: in lanes where `when`, 0 or 1, is 1; at `offset` in it."""
-
-    when: Int
-    object: Object
-    offset: Int
-
-
 MADE = "made"
 """Id of what a constructor makes, until it is known where that lies."""
 
@@ -155,15 +87,3 @@ def temporary(v: Value, t: Type, *, open_: bool = False) -> Pointer:
     o = Object("temporary", "temporary", t, "local")
     begin_with(o, v, open_=open_)
     return Pointer(o, Int(0), t)
-
-
-def reached(v: Value) -> tuple[Object, ...]:
-    """The objects that a value leads to, or has copies in."""
-    if isinstance(v, Pointer):
-        return led_to(v.object)
-    return tuple(v.captured.values()) if isinstance(v, Closure) else ()
-
-
-def led_to(o: Object) -> tuple[Object, ...]:
-    """The objects that an object of a pointer stands for: itself, but for one that stands for several."""
-    return tuple(option.object for option in o.options) if o.options else (o,)

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from itertools import pairwise
 
 from smemlint.evaluate.values import arithmetic as ar
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value, add, is_uniform
+from smemlint.evaluate.values.number import Int, add
 from smemlint.evaluate.values.unknowns import Unknowns
+from smemlint.evaluate.values.value import Other, Pointer, Value, is_uniform
 from smemlint.evaluate.values.widths import wrap_lanes
 from smemlint.ir import Scalar
 from smemlint.ir.types import UCHAR, UINT, ULONG, USHORT

@@ -13,7 +13,7 @@ from smemlint.evaluate.kernel import _machine, _run
 from smemlint.evaluate.machine.components import Journal
 from smemlint.evaluate.machine.state import Barrier, Event, Selected, SiteLog, Sunk
 from smemlint.evaluate.values.number import Int
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.value import Object
 from smemlint.frontend import load
 from smemlint.ir import Launch, Place
 from smemlint.ir.types import FLOAT, LONG

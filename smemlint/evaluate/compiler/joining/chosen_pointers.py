@@ -12,7 +12,7 @@ from smemlint.evaluate.machine.machine import Event, Machine
 from smemlint.evaluate.types.spelling import dims_of
 from smemlint.evaluate.values.affine import Affine, is_cut
 from smemlint.evaluate.values.number import form_of
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.value import Object
 from smemlint.ir import RecordRef
 
 

@@ -18,7 +18,7 @@ from smemlint.evaluate.compiler.joining.join_events import JoinGroup
 from smemlint.evaluate.compiler.log import Entry
 from smemlint.evaluate.machine.machine import Barrier, Event, SiteLog
 from smemlint.evaluate.types.vectors import is_vector
-from smemlint.evaluate.values.number import same
+from smemlint.evaluate.values.value import same
 from smemlint.ir.types import element_type
 
 LOOK = 256

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from smemlint.evaluate.compiler.log import Log
 from smemlint.evaluate.machine.machine import Event, Machine
 from smemlint.evaluate.values.affine import Affine, Terms, divisor
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.value import Object
 from smemlint.ir import RecordRef
 from smemlint.ir.types import BFLOAT16, HALF, element_type
 

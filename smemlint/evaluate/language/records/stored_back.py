@@ -14,8 +14,8 @@ from smemlint.banks import WORD
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.types.vectors import is_vector
-from smemlint.evaluate.values.number import Int, Other, Pointer, RecordValue, Value, plus, same
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.number import Int, plus
+from smemlint.evaluate.values.value import Object, Other, Pointer, RecordValue, Value, same
 from smemlint.ir import Call, Construct, Expr, InitList, RecordRef, Scalar
 from smemlint.ir.expr import uncast
 from smemlint.records import record

@@ -18,7 +18,7 @@ from smemlint.evaluate.language.records.padded import (
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.types.record_parts import Moved, whole
-from smemlint.evaluate.values.number import Pointer
+from smemlint.evaluate.values.value import Pointer
 from smemlint.ir import Expr, Function, Part, RecordRef, Scalar, Type
 from smemlint.ir.types import UINT
 

@@ -23,9 +23,10 @@ from smemlint.evaluate.machine.components import Carried
 from smemlint.evaluate.machine.machine import Exits, Machine
 from smemlint.evaluate.run.loops.iterations import Cell, State, changes_of, trial
 from smemlint.evaluate.run.loops.trips import set_by
-from smemlint.evaluate.values.number import Int, Other, Pointer, Symbol, Value, bounds, same
-from smemlint.evaluate.values.objects import Cells, Object, Snapshot, led_to
+from smemlint.evaluate.values.number import Int, Symbol, bounds
+from smemlint.evaluate.values.objects import Snapshot
 from smemlint.evaluate.values.pieces import even
+from smemlint.evaluate.values.value import Cells, Object, Other, Pointer, Value, led_to, same
 from smemlint.ir import (
     Asm,
     Assign,

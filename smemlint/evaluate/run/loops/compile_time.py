@@ -10,7 +10,8 @@ from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.loops.rounds import constant_here, rounds
 from smemlint.evaluate.run.loops.trips import set_by, times_round
-from smemlint.evaluate.values.number import Int, Pointer, Value, form_of, subtract
+from smemlint.evaluate.values.number import Int, form_of, subtract
+from smemlint.evaluate.values.value import Pointer, Value
 from smemlint.ir import (
     STEPS,
     Asm,

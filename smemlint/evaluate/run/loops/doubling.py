@@ -24,7 +24,8 @@ from smemlint.evaluate.run.loops.iterations import Cell, changes_of, iterate, tr
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import FEW, LARGE
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, Value
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Value
 from smemlint.ir import Assign, Binary, Continue, Expr, Loop, Name
 from smemlint.ir.expr import uncast
 from smemlint.ir.jumps import jumps_in

@@ -39,7 +39,8 @@ from smemlint.evaluate.run.loops.uncounted import uncounted
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, Symbol
-from smemlint.evaluate.values.objects import Cells, Snapshot
+from smemlint.evaluate.values.objects import Snapshot
+from smemlint.evaluate.values.value import Cells
 from smemlint.ir import Loop
 from smemlint.ir.types import BOOL
 

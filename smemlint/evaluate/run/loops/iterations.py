@@ -15,8 +15,8 @@ from smemlint.evaluate.machine.state import Iterated, Iteration, Mask, made_copi
 from smemlint.evaluate.run.loops.attempts import Attempt
 from smemlint.evaluate.run.statements import end_scope
 from smemlint.evaluate.values.lanes import equal_masks, some
-from smemlint.evaluate.values.number import Value, collapse, same, subtract
-from smemlint.evaluate.values.objects import Object
+from smemlint.evaluate.values.number import collapse, subtract
+from smemlint.evaluate.values.value import Object, Value, same
 from smemlint.ir import Block, Break, Declare, Evaluate, If, Literal, Loop, Stmt
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import LONG

@@ -46,8 +46,9 @@ from smemlint.evaluate.run.loops.uneven import run_uneven
 from smemlint.evaluate.run.statements import end_scope
 from smemlint.evaluate.values.choices import Way
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, Pointer
+from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.objects import Snapshot
+from smemlint.evaluate.values.value import Pointer
 from smemlint.ir import (
     STEPS,
     Assign,

@@ -13,8 +13,9 @@ from smemlint.evaluate.memory.several import one_of, options_of
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.run.loops.iterations import changes_of
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, Pointer, Symbol, Value
-from smemlint.evaluate.values.objects import Cells, Snapshot
+from smemlint.evaluate.values.number import Int, Symbol
+from smemlint.evaluate.values.objects import Snapshot
+from smemlint.evaluate.values.value import Cells, Pointer, Value
 from smemlint.ir.types import BOOL
 
 TOGETHER, WARPS, LANES = range(3)

@@ -25,8 +25,9 @@ from smemlint.evaluate.values import affine
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.lanes import equal_masks
-from smemlint.evaluate.values.number import Int, Other, Pointer, Value, form_of, formed
-from smemlint.evaluate.values.objects import Object, Snapshot
+from smemlint.evaluate.values.number import Int, form_of, formed
+from smemlint.evaluate.values.objects import Snapshot
+from smemlint.evaluate.values.value import Object, Other, Pointer, Value
 from smemlint.ir import (
     ArrayOf,
     Assign,

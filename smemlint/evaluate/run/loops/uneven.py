@@ -29,8 +29,9 @@ from smemlint.evaluate.run.loops.iterations import (
     trial,
 )
 from smemlint.evaluate.values import affine
-from smemlint.evaluate.values.number import Int, Pointer, Value, add, collapse, formed, same, scale
+from smemlint.evaluate.values.number import Int, add, collapse, formed, scale
 from smemlint.evaluate.values.objects import Snapshot
+from smemlint.evaluate.values.value import Pointer, Value, same
 from smemlint.evaluate.values.widths import common_type
 from smemlint.ir import Assign, Binary, Call, Expr, Goto, Loop, Member, Name, Return
 from smemlint.ir.expr import uncast
