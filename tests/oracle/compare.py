@@ -54,9 +54,18 @@ def compare(requests: list[Request], result: KernelTrace) -> Comparison:
         traces.setdefault((site.place.line, _op(site.op), site.width, array), []).append(one)
     _gather(truth, traces)
     outcome = Comparison()
+    if _is_stopped(result):
+        for key in truth.keys() - traces.keys():
+            del truth[key]
+            outcome.open[key] = "stopped before"
     for key in {**truth, **traces}:
         _compare_key(key, truth.get(key, Counter()), traces.get(key, []), outcome)
     return outcome
+
+
+def _is_stopped(result: KernelTrace) -> bool:
+    """Whether a kernel used up its steps or goes too deep, and says so: nothing is told of what is behind."""
+    return any(note.code in ("budget", "nesting") for note in result.notes)
 
 
 def _gather(truth: dict[Key, Counter[Pattern]], traces: dict[Key, list[Trace]]) -> None:
@@ -154,7 +163,7 @@ def outside(requests: list[Request], result: KernelTrace) -> list[str]:
     up its steps or goes too deep, and says so, has nothing to say of lines that it did not get to.
     """
     wrong: list[str] = []
-    stopped = any(note.code in ("budget", "nesting") for note in result.notes)
+    stopped = _is_stopped(result)
     seen: set[tuple[Key, Pattern]] = set()
     for r in requests:
         assert r.place is not None
