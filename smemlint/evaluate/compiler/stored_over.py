@@ -75,7 +75,7 @@ def note_stored_over(m: Machine, s: If, part: slice) -> bool:
         return False
     arm = [e for e in m.log[part] if isinstance(e, Event)]
     stores = [e for e in arm if e.site.op != "load"]
-    if len(stores) != 1 or stores[0].aside or not all(same(e.offset, stores[0].offset) for e in arm):
+    if len(stores) != 1 or not all(same(e.offset, stores[0].offset) for e in arm):
         return False
     front = reversed(m.log[: part.start])
     before = next((e for e in front if isinstance(e, Event) or e.stop == "barrier"), None)

@@ -39,6 +39,9 @@ EXACT: dict[str, Widths] = {
     },
     FOUR + "{ s[4 * t + i] = 0; if (t < 9) s[4 * t + i] = w; }": ONE,
     FOUR + "{ s[4 * t + i] = 0; if (q[t] > 3) s[4 * t + i] = w * a; }": ONE,
+    FOUR + "{ s[4 * t + i] = v[i]; if (t + i >= n) s[4 * t + i] = 0; }": ONE,
+    FOUR + "{ s[4 * t + i] = v[i]; if (blockIdx.x * 32 + t >= n) s[4 * t + i] = w * a; }": ONE,
+    "s[2 * t] = w; if (blockIdx.x * 32 + t >= n) s[2 * t] = 0; s[2 * t + 1] = u;": PAIR,
     "s[2 * t] = 0; if (t < 9) s[2 * t] = w * a; s[2 * t + 1] = u;": PAIR,
     "s[2 * t] = 0; if (t < 9) s[2 * t] = in[t]; s[2 * t + 1] = w;": SINGLES,
     "if (t < 9) s[2 * t] = fmaxf(a, w); else s[2 * t] = w; s[2 * t + 1] = u;": PAIR,
@@ -51,6 +54,7 @@ EXACT: dict[str, Widths] = {
     BETWEEN % "x = n > 3 ? fabsf(a) : x;": SINGLES,
     BETWEEN % "x = t < 9 ? a / w : x;": SINGLES,
     BETWEEN % "if (t < 9) x = rsqrtf(a);": SINGLES,
+    BETWEEN % "if (t < 9) x = (float)(int)a;": SINGLES,
 }
 SEQUENCE = " ".join(f"if (t & 1) s[2 * t + {i}] = w * 2; else s[2 * t + {i}] = 0;" for i in (0, 1))
 DOUBTFUL: dict[str, Widths] = {

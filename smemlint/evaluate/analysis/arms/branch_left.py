@@ -120,6 +120,7 @@ def _weigh(n: object, w: _Weight) -> None:
             t = n.type
             w.operations += isinstance(t, Scalar) and t.kind == "float" and not _is_number(n.operand)
             w.unsure |= not isinstance(t, Scalar)
+            w.left_alone |= _is_cut(n)
         case Unary():
             w.operations += n.op not in ("+", "*", "&")
             if n.op in STEPS:
@@ -169,6 +170,14 @@ def _operate(op: str, left: Expr, right: Expr, w: _Weight) -> None:
         w.unsure = True
     else:
         w.left_alone = True
+
+
+def _is_cut(e: Cast) -> bool:
+    """Whether a float is cut to a whole number and made a float again (`(float)(int)x`)."""
+    cut = isinstance(e.type, Scalar) and e.type.kind == "float" and isinstance(e.operand, Cast)
+    whole = e.operand.type if cut and isinstance(e.operand, Cast) else None
+    named = isinstance(whole, Scalar) and whole.kind in ("int", "uint")
+    return named and not isinstance(uncast(e), Special | Member | Literal)
 
 
 def _is_number(e: Expr) -> bool:
