@@ -44,7 +44,7 @@ from smemlint.ir import (
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
-from smemlint.ir.walk import children
+from smemlint.ir.walk import children, walk
 from smemlint.patterns import pattern
 from smemlint.records import record
 
@@ -120,7 +120,8 @@ def _weigh(n: object, w: _Weight) -> None:
             t = n.type
             w.operations += isinstance(t, Scalar) and t.kind == "float" and not _is_number(n.operand)
             w.unsure |= not isinstance(t, Scalar)
-            w.left_alone |= _is_cut(n)
+            w.left_alone |= _cuts(n) is Left.BRANCH
+            w.unsure |= _cuts(n) is Left.PERHAPS
         case Unary():
             w.operations += n.op not in ("+", "*", "&")
             if n.op in STEPS:
@@ -172,12 +173,17 @@ def _operate(op: str, left: Expr, right: Expr, w: _Weight) -> None:
         w.left_alone = True
 
 
-def _is_cut(e: Cast) -> bool:
-    """Whether a float is cut to a whole number and made a float again (`(float)(int)x`)."""
-    cut = isinstance(e.type, Scalar) and e.type.kind == "float" and isinstance(e.operand, Cast)
-    whole = e.operand.type if cut and isinstance(e.operand, Cast) else None
-    named = isinstance(whole, Scalar) and whole.kind in ("int", "uint")
-    return named and not isinstance(uncast(e), Special | Member | Literal)
+def _cuts(e: Cast) -> Left:
+    """Whether a cast makes a float a whole number, which is left to a branch: of a variable nobody knows."""
+    t, value = e.type, uncast(e)
+    cut = e if isinstance(t, Scalar) and t.kind in ("int", "uint") else e.operand
+    whole = isinstance(cut, Cast) and isinstance(cut.type, Scalar) and cut.type.kind in ("int", "uint")
+    if not whole or isinstance(value, Special | Literal | Member):
+        return Left.CHOICE
+    if cut is not e or any(isinstance(n, FloatLiteral) for n in walk(value)):
+        return Left.BRANCH
+    plain = isinstance(t, Scalar) and t.size == 4 and isinstance(value, Name | Index)
+    return Left.PERHAPS if plain else Left.CHOICE
 
 
 def _is_number(e: Expr) -> bool:
