@@ -40,20 +40,21 @@ def with_assigned(
     given |= {v.type.name for v in c.found.globals.values() if isinstance(v.type, RecordRef)}
     given -= started
     result = dict(records)
+    words: dict[int, frozenset[bytes]] = {}
     for key in _with_bases(started | given, records):
         record = records.get(key)
         names = [f.name for f in record.fields if f.name] if record is not None else []
         if record is not None and names:
             assigned: dict[str, frozenset[int] | None] = {}
-            for name, numbers in _assigned(c, record, names):
+            for name, numbers in _assigned(c, record, names, words):
                 known = assigned.get(name, frozenset())
                 assigned[name] = None if known is None or numbers is None else known | numbers
             if key in given:  # who sets `p->name` sets that of this class only where no other has the name
                 own = own_name(record.name)
                 others = b" ".join(r.text() for r in c.declarations.records.values() if r.name != own)
-                words = set(_WORD.findall(others)) if any(assigned.values()) else set()
+                elsewhere = set(_WORD.findall(others)) if any(assigned.values()) else set()
                 listed = any(assigned.values()) and _is_listed(c, own)
-                assigned = {n: None if listed or n.encode() in words else x for n, x in assigned.items()}
+                assigned = {n: None if listed or n.encode() in elsewhere else x for n, x in assigned.items()}
             result[record.name] = replace(record, assigned=assigned)
     return result
 
@@ -151,17 +152,23 @@ def _is_listed(c: Context, own: str) -> bool:
     return any(made.search(f.text()) for f in c.declarations.functions.values())
 
 
-def _assigned(c: Context, record: Record, names: list[str]) -> Iterator[tuple[str, frozenset[int] | None]]:
+def _assigned(
+    c: Context, record: Record, names: list[str], words: dict[int, frozenset[bytes]]
+) -> Iterator[tuple[str, frozenset[int] | None]]:
+    """Which members of a record are set where, and to which numbers. words: by id(), those of each function
+    so far."""
     own = own_name(record.name)
     any_of = b"|".join(re.escape(name.encode()) for name in names)
     inside, outside = _pattern(rb"(?<![\w.>])(?:this\s*->\s*)?", any_of), _pattern(rb"(?:\.|->)\s*", any_of)
-    known = re.compile(rb"\b(?:" + any_of + rb")\b")
+    asked = {name.encode() for name in names}
     functions = list(c.declarations.functions.values())
     making = {f.key for f in functions if f.name.split("<", 1)[0] in (own, f"~{own}")}
     made = b"\n".join(f.text() for f in functions if f.key in making)
     for f in functions:
         text = f.text()
-        if f.key in making or not known.search(text) or _is_part(f.name, text, made):
+        if id(f) not in words:
+            words[id(f)] = frozenset(_WORD.findall(text))
+        if f.key in making or words[id(f)].isdisjoint(asked) or _is_part(f.name, text, made):
             continue
         of = f.record is not None and cursors.spelling(f.record).split("<", 1)[0] == own
         for match in (inside if of else outside).finditer(text):
