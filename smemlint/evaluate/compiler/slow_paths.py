@@ -12,15 +12,19 @@ import re
 import numpy as np
 
 from smemlint.evaluate.compiler.function_sizes import function_size, is_special
-from smemlint.evaluate.machine.functions import short_name
+from smemlint.evaluate.machine.functions import called, short_name
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Stop
 from smemlint.evaluate.values.number import Int, form_of
 from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
-from smemlint.ir import Place, RecordRef, Scalar
+from smemlint.ir import STEPS, Assign, Call, Expr, Index, Member, Place, RecordRef, Scalar
 from smemlint.ir.types import BFLOAT16, HALF
+from smemlint.ir.uses import holds
+from smemlint.ir.walk import names_in, walk
 from smemlint.patterns import pattern
+from smemlint.toolkit.model import Effect
 from smemlint.toolkit.numbers import NARROW
+from smemlint.toolkit.table import effect_of
 
 _BRANCH = {
     4: pattern(r"cos|sin|tan|sincos|atan2|fmod|remainder|[jy][01n]"),
@@ -67,7 +71,7 @@ _EXCHANGES = pattern(
 _ENDS_IN_F = ("erf", "normcdf")
 
 
-def function_stops(m: Machine, name: str, operands: list[Value], place: Place | None = None) -> None:
+def function_stops(m: Machine, name: str, operands: list[Value], e: Call) -> None:
     """Log what a call of a library function keeps apart, and count its code."""
     if m.host:
         return
@@ -80,14 +84,34 @@ def function_stops(m: Machine, name: str, operands: list[Value], place: Place | 
         return
     for names, kind in _INTRINSICS:
         if names.fullmatch(short):
-            m.stop(kind, id(place))
+            if kind != "call" or not is_made_before(m, e.arguments):
+                m.stop(kind, id(e.place))
             return
     if _BRANCH[size].fullmatch(plain):
         m.straight()
     elif _PREDICATES[size].fullmatch(plain):
         m.stop("fork")
-    elif _CALL[size].fullmatch(plain):
-        m.stop("call", id(place))
+    elif _CALL[size].fullmatch(plain) and not is_made_before(m, e.arguments):
+        m.stop("call", id(e.place))
+
+
+def is_made_before(m: Machine, of: Expr | tuple[Expr, ...]) -> bool:
+    """Return whether a calculation is made in front of a loop around that stays one, or was in an earlier
+    round of one that disappears: no round changes what it is made of."""
+    if m.host or len(m.frames) > 1:
+        return False
+    names: frozenset[str] | None = None
+    for exits in reversed(m.context.loops):
+        if exits.switch:
+            continue
+        names = frozenset(names_in(of)) if names is None else names
+        if not names.isdisjoint(exits.renewed):
+            return False
+        if exits.stays or exits.round:
+            calls = (n for n in walk(of) if isinstance(n, Call))
+            pure = all(effect_of(called(n)) is Effect.ARITHMETIC for n in calls)
+            return pure and not holds(of, (Assign, Index, Member), ("*", *STEPS))
+    return False
 
 
 def opaque_stop(m: Machine, name: str) -> None:
@@ -119,13 +143,14 @@ def _is_narrow(v: Value) -> bool:
     return t in (HALF, BFLOAT16) or (isinstance(t, RecordRef) and t.name in _PAIRS)
 
 
-def division_stops(m: Machine, a: Value, b: Value, place: Place | None) -> None:
-    """Log what a division `a / b` (or `a % b` of integers) keeps apart."""
+def division_stops(m: Machine, a: Value, b: Value, place: Place | None, *, made_before: bool) -> None:
+    """Log what a division `a / b` (or `a % b` of integers) keeps apart. made_before: it is not made here."""
     if m.host:
         return
     stop = _division(a, b)
     if stop is not None:
         m.code_size.special += 1
+    if stop is not None and not made_before:
         # That of integers of 64 bits has branches of its own: it ends the block.
         m.stop(stop, 0 if isinstance(a, Int) and isinstance(b, Int) else id(place))
 

@@ -148,7 +148,7 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
     if not e.arguments and is_warp_size(name):
         return Int(WARP_SIZE)
     values = [given(m, a) for a in e.arguments]
-    function_stops(m, name, values, e.place)
+    function_stops(m, name, values, e)
     if m.host and (computed := floats.on_host(short_name(name), values)) is not None:
         return computed
     if m.host:
@@ -509,7 +509,7 @@ def _float_function(name: str) -> None:
             t = v.type if isinstance(v.type, Scalar) and v.type.kind == "float" else DOUBLE
             value = None if v.value is None else floats.function(name, v.value, t)
             if value is None:
-                function_stops(m, called(e), [v], e.place)
+                function_stops(m, called(e), [v], e)
             return Other(v.type, v.uniform, v.reason, value, made_of=floats.made_of(name, v))
         return v
 

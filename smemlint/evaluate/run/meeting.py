@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from smemlint.evaluate.analysis.arms.behind_arms import repeated
+from smemlint.evaluate.analysis.arms.behind_arms import all_of_loops, repeated
 from smemlint.evaluate.analysis.arms.branch_left import Left
 from smemlint.evaluate.compiler.stored_by_both import note_stores
 from smemlint.evaluate.compiler.stored_over import note_stored_over
@@ -71,7 +71,7 @@ def meet(m: Machine, c: Int, ran: Ran, arms: Arms, at: If | None) -> None:
     stored = 2 * len(one) + over
     left = _left(m, ran, arms, at, stored)
     plain = not ran.stopped and (ran.small or left is not Left.BRANCH)
-    if plain or (may_be_several(m, at) and (ran.together or not m.context.unrolled)):
+    if plain or (may_be_several(m, at) and _is_asked_once(m, ran, at)):
         m.lines.region = ran.line
         if left is not Left.CHOICE:
             loads = over and ran.touched > stored
@@ -88,6 +88,17 @@ def may_be_several(m: Machine, at: If | None) -> bool:
     return bool(m.context.unrolled) or (f is not None and id(at) in repeated(f))
 
 
+def _is_asked_once(m: Machine, ran: Ran, at: If | None) -> bool:
+    """Whether rounds of loops that disappear go on in a copy for each arm, or one `if` is made of theirs."""
+    loops = m.context.unrolled
+    if ran.together or not loops:
+        return True
+    f = m.frame.function
+    return (
+        f is not None and len(loops) <= all_of_loops(f).get(id(at), 0) and condition_text(m, at) is not None
+    )
+
+
 def _left(m: Machine, ran: Ran, arms: Arms, at: If | None, stored: int) -> Left:
     """What a condition leaves that keeps stores apart. stored: stores of its arms that run behind them."""
     if any(arm is not None and _parts(m, arm) for arm in arms):
@@ -101,7 +112,7 @@ def _left(m: Machine, ran: Ran, arms: Arms, at: If | None, stored: int) -> Left:
 def _part(m: Machine, ran: Ran, at: If | None, left: Left, *, before: bool) -> None:
     """Log that what a condition leaves keeps, or may keep, stores apart. before: those of its arms that are
     one stand behind it."""
-    regions = ran.regions if ran.together or not m.context.unrolled else ()
+    regions = ran.regions if _is_asked_once(m, ran, at) else ()
     for one in regions:
         m.lines.others.setdefault(one, set()).update(r for r in regions if r != one)
     m.stop("fork" if left is Left.BRANCH else "perhaps", arms=regions)

@@ -42,6 +42,25 @@ EXACT: dict[str, Widths] = {
     FOUR + "{ s[4 * t + i] = v[i]; if (t + i >= n) s[4 * t + i] = 0; }": ONE,
     FOUR + "{ s[4 * t + i] = v[i]; if (blockIdx.x * 32 + t >= n) s[4 * t + i] = w * a; }": ONE,
     "s[2 * t] = w; if (blockIdx.x * 32 + t >= n) s[2 * t] = 0; s[2 * t + 1] = u;": PAIR,
+    # of an `if` that is all that a round does, nvcc makes one for all rounds
+    **{
+        FOUR + f"if ({c}) s[4 * t + i] = v[i] * w;": ONE
+        for c in ("t & 1", "t < 9", "t < n", "a > x", *TOGETHER)
+    },
+    FOUR + "if (t < 9) s[4 * t + i] = in[4 * t + i];": ONE,
+    FOUR + "{ if (t < 9) { float z = expf(v[i] - a); s[4 * t + i] = z; } }": ONE,
+    "for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++) if (t < 9) s[4 * t + 2 * i + j] = v[j];": ONE,
+    FOUR + "if (t + i < 9) s[4 * t + i] = v[i];": APART,
+    FOUR + "if (t < 9) { x += v[i]; s[4 * t + i] = x; }": APART,
+    FOUR + "{ if (t < 9) s[4 * t + i] = v[i]; s[512 + 32 * i + t] = a; }": {4: 8},
+    FOUR + "if (t < 9) s[4 * t + i] = v[i]; else out[32 * i + t] = a;": APART,
+    # what no round changes is divided in front
+    FOUR + "s[4 * t + i] = v[i] * (1.f / w);": ONE,
+    FOUR + "{ const float by = 1.f / sqrtf(w + a); s[4 * t + i] = v[i] * by; }": ONE,
+    FOUR + "if (t < 9) s[4 * t + i] = v[i] * __frcp_rn(w);": ONE,
+    FOUR + "s[4 * t + i] = v[i] / w;": APART,
+    FOUR + "s[4 * t + i] = w / v[i];": APART,
+    FOUR + "s[4 * t + i] = v[i] * powf(a, w);": APART,
     "s[2 * t] = 0; if (t < 9) s[2 * t] = w * a; s[2 * t + 1] = u;": PAIR,
     "s[2 * t] = 0; if (t < 9) s[2 * t] = in[t]; s[2 * t + 1] = w;": SINGLES,
     "if (t < 9) s[2 * t] = fmaxf(a, w); else s[2 * t] = w; s[2 * t + 1] = u;": PAIR,
