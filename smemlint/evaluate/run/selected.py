@@ -11,7 +11,8 @@ with nvcc 13.0 (docs/dev/joining.md, "One straight line").
 
 from __future__ import annotations
 
-from smemlint.evaluate.analysis.arms.branch_left import Left, branch_left, is_same_code
+from smemlint.evaluate.analysis.arms.branch_left import NO_TYPES, Left, branch_left, is_same_code
+from smemlint.evaluate.analysis.parts_read.computed_halves import types_of
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.machine.dispatch import lvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
@@ -77,7 +78,8 @@ def leaves_a_branch(
         alike = not (together and stores) and otherwise is not None and is_same_code(then, otherwise)
         left = Left.PERHAPS if alike else Left.BRANCH
     else:
-        left = branch_left(then, otherwise, together=together, fixed=_is_fixed(m, arms))
+        types = NO_TYPES if m.frame.function is None else types_of(m.frame.function)
+        left = branch_left(then, otherwise, together=together, fixed=_is_fixed(m, arms), types=types)
     if left is Left.BRANCH and together and not stores and m.context.unrolled:
         return Left.PERHAPS  # each round may go on in a copy of the loop for its arm
     return left

@@ -74,13 +74,16 @@ EXACT: dict[str, Widths] = {
     BETWEEN % "x = t < 9 ? a / w : x;": SINGLES,
     BETWEEN % "if (t < 9) x = rsqrtf(a);": SINGLES,
     BETWEEN % "if (t < 9) x = (float)(int)a;": SINGLES,
+    BETWEEN % "int y = n; if (t < 9) y = (int)a; x += y;": SINGLES,
+    BETWEEN % "int y = n; if (t < 9) y = a; x += y;": SINGLES,
+    BETWEEN % "long long y = n; if (n > 3) y = (long long)(a * 255.f); x += y;": SINGLES,
+    BETWEEN % "if (t < 9) x = (float)(unsigned)n;": PAIR,
     BETWEEN % "int y = n; if (t < 9) y = (int)(a * 255.f); x += y;": SINGLES,
 }
 SEQUENCE = " ".join(f"if (t & 1) s[2 * t + {i}] = w * 2; else s[2 * t + {i}] = 0;" for i in (0, 1))
 DOUBTFUL: dict[str, Widths] = {
     SEQUENCE: {8: 2},
     BETWEEN % "if (t < 9) x = a * w * u * a * w * u * a;": SINGLES,
-    BETWEEN % "int y = n; if (t < 9) y = (int)a; x += y;": SINGLES,
     FOUR + "s[4 * t + i] = n > 3 ? in[4 * t + i] : v[i];": EACH,
     FOUR + "{ s[4 * t + i] = 0; if (t < 9) s[4 * t + i] = in[4 * t + i]; }": {4: 5},
 }

@@ -13,12 +13,14 @@ the code of both arms. Read from the machine code of some 1,800 bodies, nvcc 13.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from enum import Enum, auto
 from typing import TypeAlias
 
 from smemlint.ir import (
     STEPS,
+    ArrayOf,
     Assign,
     Binary,
     Block,
@@ -34,12 +36,15 @@ from smemlint.ir import (
     Literal,
     Member,
     Name,
+    PointerTo,
     Return,
     Scalar,
     Special,
     Stmt,
     This,
+    Type,
     Unary,
+    Var,
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
@@ -58,6 +63,7 @@ _LEFT_ALONE = pattern(
     r"|__f(?:mul|add|sub|ma|div|rcp|sqrt)_r[nzud]|__float2u?int_r[nzud]|__u?mulhi"
 )
 """Functions that it does not compute for nothing."""
+NO_TYPES: Mapping[str, Type] = {}
 _FEW, _MANY = 4, 20
 """Operations up to which all lanes compute the arms, and from which on a branch is left."""
 _OF_SEVERAL = 2
@@ -92,11 +98,18 @@ def _weighed(arm: Expr | Stmt) -> _Weight:
     return found
 
 
-def branch_left(then: Arm, otherwise: Arm, *, together: bool, fixed: bool = False) -> Left:
+def branch_left(
+    then: Arm,
+    otherwise: Arm,
+    *,
+    together: bool,
+    fixed: bool = False,
+    types: Mapping[str, Type] = NO_TYPES,
+) -> Left:
     """Return what becomes of a condition, as far as its arms touch no memory. together: all lanes take the
-    same arm; fixed: their operations are done in front of a loop around."""
+    same arm; fixed: their operations are done in front of a loop around; types: of the variables, by id."""
     weights = [_weighed(arm) for arm in (then, otherwise) if arm is not None]
-    left_alone = any(w.left_alone for w in weights)
+    left_alone = any(w.left_alone for w in weights) or _cuts_a_float((then, otherwise), types)
     if len(weights) == 2 and not together and is_same_code(then, otherwise):
         return Left.PERHAPS if left_alone or any(w.unsure for w in weights) else Left.CHOICE
     if left_alone:
@@ -120,8 +133,6 @@ def _weigh(n: object, w: _Weight) -> None:
             t = n.type
             w.operations += isinstance(t, Scalar) and t.kind == "float" and not _is_number(n.operand)
             w.unsure |= not isinstance(t, Scalar)
-            w.left_alone |= _cuts(n) is Left.BRANCH
-            w.unsure |= _cuts(n) is Left.PERHAPS
         case Unary():
             w.operations += n.op not in ("+", "*", "&")
             if n.op in STEPS:
@@ -173,17 +184,49 @@ def _operate(op: str, left: Expr, right: Expr, w: _Weight) -> None:
         w.left_alone = True
 
 
-def _cuts(e: Cast) -> Left:
-    """Whether a cast makes a float a whole number, which is left to a branch: of a variable nobody knows."""
-    t, value = e.type, uncast(e)
-    cut = e if isinstance(t, Scalar) and t.kind in ("int", "uint") else e.operand
-    whole = isinstance(cut, Cast) and isinstance(cut.type, Scalar) and cut.type.kind in ("int", "uint")
-    if not whole or isinstance(value, Special | Literal | Member):
-        return Left.CHOICE
-    if cut is not e or any(isinstance(n, FloatLiteral) for n in walk(value)):
-        return Left.BRANCH
-    plain = isinstance(t, Scalar) and t.size == 4 and isinstance(value, Name | Index)
-    return Left.PERHAPS if plain else Left.CHOICE
+def _cuts_a_float(arms: tuple[Arm, Arm], types: Mapping[str, Type]) -> bool:
+    """Whether an arm makes a float a whole number, in so many words or not."""
+    return any(
+        (isinstance(n, Cast) and _is_whole(n.type) and _is_float(n.operand, types))
+        or (
+            isinstance(n, Assign)
+            and n.op == "="
+            and _is_whole(_held(n.target, types))
+            and _is_float(n.value, types)
+        )
+        or (isinstance(n, Var) and _is_whole(n.type) and n.init is not None and _is_float(n.init, types))
+        for n in walk(arms)
+    )
+
+
+def _is_whole(t: object) -> bool:
+    return isinstance(t, Scalar) and t.kind in ("int", "uint")
+
+
+def _held(e: Expr, types: Mapping[str, Type]) -> Type | None:
+    """The type of the variable that is named, or of the element of one; None where it is neither."""
+    root = e.base if isinstance(e, Index) else e
+    t = types.get(root.id) if isinstance(root, Name) else None
+    if isinstance(e, Index):
+        return t.element if isinstance(t, ArrayOf) else t.to if isinstance(t, PointerTo) else None
+    return t.to if isinstance(t, PointerTo) and t.reference else t
+
+
+def _is_float(e: Expr, types: Mapping[str, Type]) -> bool:
+    """Whether an expression is known to be a float."""
+    match e:
+        case FloatLiteral():
+            return True
+        case Cast():
+            return isinstance(e.type, Scalar) and e.type.kind == "float"
+        case Binary():
+            return e.op in ("+", "-", "*", "/") and (_is_float(e.left, types) or _is_float(e.right, types))
+        case Unary():
+            return e.op in ("-", "+") and _is_float(e.operand, types)
+        case Conditional():
+            return _is_float(e.then, types) or _is_float(e.otherwise, types)
+    t = _held(e, types)
+    return isinstance(t, Scalar) and t.kind == "float"
 
 
 def _is_number(e: Expr) -> bool:
