@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.guards import constants_of, guards
 from smemlint.evaluate.analysis.parts_read.members import members_read, members_touched, stored_back
 from smemlint.evaluate.analysis.purity import named_functions
-from smemlint.ir import Call, Function, Loop, Member, Module, StaticMember
+from smemlint.ir import Call, Function, Loop, Member, Module, Name, StaticMember, Unary
 from smemlint.ir.memo import by_identity
+from smemlint.ir.types import is_reference
+from smemlint.ir.walk import walk
 
 V = TypeVar("V")
 
@@ -76,6 +78,20 @@ class Code:
         """By id() of an expression in f that is changed and stored, the members that are read of it."""
         return self._once((stored_back, f.id), lambda: stored_back(f, self._meant))
 
+    def handed(self, s: Loop) -> frozenset[str]:
+        """The variables that functions which are called in a loop may set: those that a reference or pointer
+        to them takes."""
+        return self._once((Code.handed, id(s)), lambda: frozenset(self._taken(s)))
+
+    def _taken(self, s: Loop) -> Iterator[str]:
+        for n in walk((s.condition, s.body, s.step)):
+            if isinstance(n, Unary) and n.op == "&" and isinstance(n.operand, Name):
+                yield n.operand.id
+            elif isinstance(n, Call):
+                meant = self._meant(n)
+                named = [(i, a.id) for i, a in enumerate(n.arguments) if isinstance(a, Name)]
+                yield from (id for i, id in named if any(_takes(f, i) for f in meant))
+
     def _once(self, key: tuple[object, str | int], find: Callable[[], V]) -> V:
         if key not in self._known:
             self._known[key] = find()
@@ -98,6 +114,12 @@ class Code:
         name = f.id if f is not None else ""
         constants = self._once((constants_of, name), lambda: constants_of(self.module, f))
         return self._once((guards, id(s)), lambda: guards(s, constants))
+
+
+def _takes(f: Function, number: int) -> bool:
+    """Whether a function may set what it is given as this argument."""
+    var = f.parameters[number] if number < len(f.parameters) else None
+    return var is None or (is_reference(var.type) and not var.const)
 
 
 code_of = by_identity(Code, most=8)

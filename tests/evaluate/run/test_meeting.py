@@ -5,6 +5,7 @@ Truth: the widths of the stores in machine code (nvcc 13.0, sm_90).
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TypeAlias
@@ -52,6 +53,8 @@ EXACT: dict[str, Widths] = {
     "for (int i = 0; i < 2; i++) for (int j = 0; j < 2; j++) if (t < 9) s[4 * t + 2 * i + j] = v[j];": ONE,
     FOUR + "if (t + i < 9) s[4 * t + i] = v[i];": APART,
     FOUR + "if (t < 9) { x += v[i]; s[4 * t + i] = x; }": APART,
+    FOUR + "{ turn(n, 5); if (n & 1) s[4 * t + i] = v[i]; }": APART,
+    FOUR + "{ poke(&n, 5); if (n & 1) s[4 * t + i] = v[i]; }": APART,
     FOUR + "{ if (t < 9) s[4 * t + i] = v[i]; s[512 + 32 * i + t] = a; }": {4: 8},
     FOUR + "if (t < 9) s[4 * t + i] = v[i]; else out[32 * i + t] = a;": APART,
     # what no round changes is divided in front
@@ -90,7 +93,10 @@ DOUBTFUL: dict[str, Widths] = {
 
 
 def source(code: str, name: str = "k") -> str:
-    return f"""extern "C" __global__ void {name}(float *out, const float *in, const int *q,
+    code = re.sub(r"\b(turn|poke)\b", rf"\1_{name}", code)
+    return f"""__device__ void turn_{name}(int &k, int by) {{ k = k * 3 + by; }}
+    __device__ void poke_{name}(int *k, int by) {{ *k = *k * 3 + by; }}
+    extern "C" __global__ void {name}(float *out, const float *in, const int *q,
     float w, float u, int n)
     {{ __shared__ float s[1024]; int t = threadIdx.x; float a = in[t + 99], x = in[t + 77];
     float v[4]; for (int i = 0; i < 4; i++) v[i] = in[32 * i + t];
