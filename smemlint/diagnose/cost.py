@@ -115,10 +115,12 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 or value == int(value) else f"{value:.1f}"
 
 
-def words(cost: Cost) -> str:
-    """`38% of the kernel's shared-memory wavefronts (1,256 of 3,300 a block), 1,217 of them excess; ...`"""
+def words(cost: Cost, *, most: bool = False) -> str:
+    """`38% of the kernel's shared-memory wavefronts (1,256 of 3,300 a block), 1,217 excess; ...`. most: it is
+    the upper end of a range."""
     own, whole = cost.own, cost.kernel
     about = "about " if (whole.open or cost.unknown) and not 0 < cost.share < 0.001 else ""
+    about = "up to " if most else about
     text = f"{about}{percent(cost.share)} of the kernel's shared-memory wavefronts"
     if whole.open:
         text += f", {_ratio(own)} of them excess"

@@ -28,6 +28,13 @@ class Group:
         """Of all places together."""
         return cost.joined([d.cost for d in self.all if d.cost is not None])
 
+    @property
+    def cost_words(self) -> str | None:
+        """What all places cost together, as people read it; of a range its upper end."""
+        together, sizes = self.cost, [d.measure for d in self.all]
+        most = any(m.wavefronts_low is not None and m.wavefronts_low != m.wavefronts for m in sizes)
+        return None if together is None else cost.words(together, most=most)
+
 
 def with_groups(diagnostics: Sequence[Diagnostic]) -> list[Diagnostic]:
     """The findings, each with the name of its group."""

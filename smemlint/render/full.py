@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from smemlint.diagnose import cost
 from smemlint.diagnose.group import Group
 from smemlint.diagnose.model import Diagnostic, Report
 from smemlint.fix.model import Suggestion
@@ -76,7 +75,7 @@ def _notes(group: Group) -> Iterable[str]:
     if group.others:
         yield f"also: {places(group)}"
     if together is not None:
-        yield f"cost: {cost.words(together)}"
+        yield f"cost: {group.cost_words}"
     yield from d.notes
     yield from fix_notes(d.fix, open_loops=together is not None and together.kernel.open)
 

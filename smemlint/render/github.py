@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from smemlint.diagnose import cost
 from smemlint.diagnose.group import by_cost, groups
 from smemlint.diagnose.model import Report
 from smemlint.render.full import places
@@ -55,7 +54,7 @@ def findings(report: Report, look: Look = _BY_COST) -> Iterator[str]:
         if group.others:
             said.append(f"also: {places(group)}")
         if together is not None:
-            said.append(f"cost: {cost.words(together)}")
+            said.append(f"cost: {group.cost_words}")
         message = "\n".join([*said, *d.notes, *([f"fix: {d.fix.words}"] if d.fix else [])])
         small = together is not None and together.excess_share < _WORTH_A_WARNING
         level = "notice" if small and d.severity is Severity.WARNING else _LEVEL[d.severity]

@@ -96,7 +96,7 @@ def _finding(group: Group) -> str:
     waves = cost.number(together.own.wavefronts) if together is not None else ""
     ideal = cost.number(together.own.floor) if together is not None else ""
     places = f", in {len(group.all)} places" if group.others else ""
-    share = f'<br><span class="dim">{_text(cost.words(together))}</span>' if together is not None else ""
+    share = f'<br><span class="dim">{_text(group.cost_words or "")}</span>' if together is not None else ""
     fix = found.fix.code or found.fix.words if found.fix is not None and found.fix.edits else ""
     fix = fix.replace("`, `", ", ")  # code of several places, as notes quote it
     severity = found.severity.value

@@ -8,7 +8,7 @@ from made import diagnostic, place
 from smemlint.rules import Severity
 
 from smemlint.diagnose.group import by_cost, groups, with_groups
-from smemlint.diagnose.model import Cost, Demand
+from smemlint.diagnose.model import Cost, Demand, Measure
 from smemlint.score.load import Load
 
 WHOLE = Demand((Load(1000, 100, 100),))
@@ -23,6 +23,13 @@ def test_places_of_one_array_and_one_cause_are_one_finding_told_by_the_costliest
     (group,) = groups(with_groups([found(4), found(8, 640), found(9)]))
     assert group.lead.place.line == 8 and [d.place.line for d in group.others] == [4, 9]
     assert group.cost is not None and group.cost.own.wavefronts == 64 + 640 + 64
+
+
+def test_what_a_range_costs_is_its_upper_end_and_says_so() -> None:
+    (known,) = groups(with_groups([found(4, measure=Measure(wavefronts=64, wavefronts_low=64))]))
+    (open_,) = groups(with_groups([found(4, measure=Measure(wavefronts=64, wavefronts_low=2))]))
+    assert known.cost_words is not None and known.cost_words.startswith("6% of the kernel's")
+    assert open_.cost_words is not None and open_.cost_words.startswith("up to 6% of the kernel's")
 
 
 def test_another_array_rule_kernel_or_severity_is_another_finding() -> None:
