@@ -18,6 +18,7 @@ from smemlint.evaluate.model import Stop
 from smemlint.evaluate.values.number import Int, form_of
 from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
 from smemlint.ir import STEPS, Assign, Call, Expr, Index, Member, Place, RecordRef, Scalar
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BFLOAT16, HALF
 from smemlint.ir.uses import holds
 from smemlint.ir.walk import names_in, walk
@@ -98,20 +99,26 @@ def function_stops(m: Machine, name: str, operands: list[Value], e: Call) -> Non
 def is_made_before(m: Machine, of: Expr | tuple[Expr, ...]) -> bool:
     """Return whether a calculation is made in front of a loop around that stays one, or was in an earlier
     round of one that disappears: no round changes what it is made of."""
-    if m.host or len(m.frames) > 1:
+    if m.host or len(m.frames) > 1 or not m.context.loops:
         return False
-    names: frozenset[str] | None = None
+    names = _made_of(of)
     for exits in reversed(m.context.loops):
         if exits.switch:
             continue
-        names = frozenset(names_in(of)) if names is None else names
-        if not names.isdisjoint(exits.renewed):
+        if names is None or not names.isdisjoint(exits.renewed):
             return False
         if exits.stays or exits.round:
-            calls = (n for n in walk(of) if isinstance(n, Call))
-            pure = all(effect_of(called(n)) is Effect.ARITHMETIC for n in calls)
-            return pure and not holds(of, (Assign, Index, Member), ("*", *STEPS))
+            return True
     return False
+
+
+@by_identity
+def _made_of(of: Expr | tuple[Expr, ...]) -> frozenset[str] | None:
+    """The variables that a calculation is made of; None of one that does more, or reads memory."""
+    calls = (n for n in walk(of) if isinstance(n, Call))
+    if not all(effect_of(called(n)) is Effect.ARITHMETIC for n in calls):
+        return None
+    return None if holds(of, (Assign, Index, Member), ("*", *STEPS)) else names_in(of)
 
 
 def opaque_stop(m: Machine, name: str) -> None:

@@ -51,11 +51,20 @@ def condition_text(m: Machine, at: If | None) -> str | None:
     """Return the text of a condition that is the same wherever it is asked: of what nothing sets again, or no
     round of the loops around that disappear."""
     f = m.frame.function
-    if at is None or f is None or len(m.frames) > 1 or holds(at.condition, (Call, Index, Member), ("*",)):
+    said = None if at is None or f is None or len(m.frames) > 1 else _said(at)
+    if said is None or f is None:
         return None
+    text, names = said
     loops = m.context.unrolled
-    renewed = frozenset[str]().union(*(exits.renewed for exits in loops)) if loops else _set_in(f)
-    return show(at.condition) if renewed.isdisjoint(names_in(at.condition)) else None
+    renewed = [exits.renewed for exits in loops] if loops else [_set_in(f)]
+    return text if all(names.isdisjoint(those) for those in renewed) else None
+
+
+@by_identity
+def _said(at: If) -> tuple[str, frozenset[str]] | None:
+    """A condition as text, and its variables; None of one that reads memory or calls."""
+    c = at.condition
+    return None if holds(c, (Call, Index, Member), ("*",)) else (show(c), names_in(c))
 
 
 @by_identity

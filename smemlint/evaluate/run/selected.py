@@ -41,6 +41,7 @@ from smemlint.ir import (
     Stmt,
     Unary,
 )
+from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.uses import array_of, holds, variables_set
 from smemlint.ir.walk import names_in, walk
@@ -71,7 +72,7 @@ def leaves_a_branch(
     if is_selected(m, condition, arms):
         return Left.CHOICE
     then, otherwise = arms
-    stores = _stores(arms)
+    stores = sum(_stores(arm) for arm in arms if arm is not None)
     if touches and stores > stored:
         return Left.BRANCH
     if touches and (then is None or otherwise is None or _elements(then) != _elements(otherwise)):
@@ -107,10 +108,12 @@ def _is_fixed(m: Machine, arms: tuple[Arm, Arm]) -> bool:
     return all(renewed.isdisjoint(names_in(v) - own) for v in values)
 
 
-def _stores(arms: tuple[Arm, Arm]) -> int:
-    return sum(isinstance(n, Assign) and is_element(n.target) for n in walk(arms))
+@by_identity
+def _stores(arm: Expr | Stmt) -> int:
+    return sum(isinstance(n, Assign) and is_element(n.target) for n in walk(arm))
 
 
+@by_identity
 def _elements(arm: Expr | Stmt) -> frozenset[str]:
     """The elements that an arm reads, as text: those of both arms are loaded in front of them."""
     stored = {id(n.target) for n in walk(arm) if isinstance(n, Assign)}
