@@ -9,10 +9,11 @@ from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.guards import constants_of, guards
 from smemlint.evaluate.analysis.parts_read.members import members_read, members_touched, stored_back
 from smemlint.evaluate.analysis.purity import named_functions
-from smemlint.ir import Call, Function, Loop, Member, Module, Name, StaticMember, Unary
+from smemlint.ir import Asm, Call, Function, Lambda, Loop, Member, Module, Name, StaticMember, Unary, Var
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
-from smemlint.ir.walk import walk
+from smemlint.ir.uses import HANDED, variables_set
+from smemlint.ir.walk import names_in, nodes_of, walk
 
 V = TypeVar("V")
 
@@ -78,15 +79,18 @@ class Code:
         """By id() of an expression in f that is changed and stored, the members that are read of it."""
         return self._once((stored_back, f.id), lambda: stored_back(f, self._meant))
 
-    def handed(self, s: Loop) -> frozenset[str]:
-        """The variables that functions which are called in a loop may set: those that a reference or pointer
-        to them takes."""
-        return self._once((Code.handed, id(s)), lambda: frozenset(self._taken(s)))
+    def handed(self, code: Loop | Function, f: Function | None) -> frozenset[str]:
+        """The variables that something sets in a loop of f, or in f, without assigning to their names:
+        functions that are called, assembly, references, lambdas."""
+        taken = self._once((Code.handed, id(code)), lambda: frozenset(self._taken(code)))
+        return taken if f is None else taken | _set_elsewhere(f)
 
-    def _taken(self, s: Loop) -> Iterator[str]:
-        for n in walk((s.condition, s.body, s.step)):
+    def _taken(self, code: Loop | Function) -> Iterator[str]:
+        for n in walk(code.body if isinstance(code, Function) else (code.condition, code.body, code.step)):
             if isinstance(n, Unary) and n.op == "&" and isinstance(n.operand, Name):
                 yield n.operand.id
+            elif isinstance(n, Asm):
+                yield from (e.id for e in n.outputs if isinstance(e, Name))
             elif isinstance(n, Call):
                 meant = self._meant(n)
                 named = [(i, a.id) for i, a in enumerate(n.arguments) if isinstance(a, Name)]
@@ -114,6 +118,21 @@ class Code:
         name = f.id if f is not None else ""
         constants = self._once((constants_of, name), lambda: constants_of(self.module, f))
         return self._once((guards, id(s)), lambda: guards(s, constants))
+
+
+@by_identity
+def _set_elsewhere(f: Function) -> frozenset[str]:
+    """The variables of a function that may be set wherever something runs: those that a reference of
+    its own is bound to, whose address is taken, or that a lambda sets."""
+    found: set[str] = set()
+    for n in nodes_of(f.body):
+        if isinstance(n, Var) and n.init is not None and is_reference(n.type):
+            found |= names_in(n.init)
+        elif isinstance(n, Unary) and n.op == "&":
+            found |= {n.operand.id} if isinstance(n.operand, Name) else set()
+        elif isinstance(n, Lambda):
+            found |= variables_set(walk(n.body), HANDED)
+    return frozenset(found)
 
 
 def _takes(f: Function, number: int) -> bool:

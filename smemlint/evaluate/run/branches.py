@@ -41,7 +41,14 @@ from smemlint.evaluate.machine.machine import Barrier, Held, Machine
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.run.conditionals import asked, chooses_arrays, continued, may_set
 from smemlint.evaluate.run.exceptions import note_check
-from smemlint.evaluate.run.meeting import PREDICATED, Ran, condition_text, may_be_several, meet
+from smemlint.evaluate.run.meeting import (
+    PREDICATED,
+    Ran,
+    chooses_a_place,
+    condition_key,
+    may_be_several,
+    meet,
+)
 from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.lanes import equal_masks, some
@@ -240,9 +247,10 @@ def branch(
         len(m.log),
         m.code_size.touched,
     )
-    text = condition_text(m, at)
-    condition = text or form_of(c)
-    yes_root, no_root = roots if roots and not (text and may_be_several(m, at)) else (line, line)
+    placed = at is not None and not yes.together and chooses_a_place(at)
+    key = None if placed else condition_key(m, at)
+    condition = key or (m.lines.made if placed else form_of(c))
+    yes_root, no_root = roots if roots and not (key and may_be_several(m, at)) else (line, line)
     m.arm(yes_root, (condition, True))
     taken = m.lines.region
     way = m.context.way
@@ -334,7 +342,7 @@ def _take(
     begun, counts = len(m.log), m.code_size.counts
     regions = m.lines.region, m.lines.region
     if guessed:
-        m.arm(roots[not c.const], condition_text(m, s) or m.lines.made)
+        m.arm(roots[not c.const], condition_key(m, s) or m.lines.made)
         regions = m.lines.region, m.lines.made + 1
         if not s.constexpr:
             look_aside(m, otherwise if c.const else s.then)

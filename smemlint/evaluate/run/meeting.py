@@ -9,10 +9,12 @@ Read from machine code, nvcc 13.0 for sm_90: docs/dev/joining.md, "One straight 
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.arms.behind_arms import all_of_loops, repeated
 from smemlint.evaluate.analysis.arms.branch_left import Left
+from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.stored_by_both import note_stores
 from smemlint.evaluate.compiler.stored_over import note_stored_over
 from smemlint.evaluate.machine.machine import Barrier, Machine
@@ -22,7 +24,7 @@ from smemlint.ir import Call, Function, If, Index, Member, Return, Stmt
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
-from smemlint.ir.uses import HANDED, holds, variables_set
+from smemlint.ir.uses import HANDED, array_of, assignment, holds, last_statement, variables_set
 from smemlint.ir.walk import names_in, nodes_of
 from smemlint.records import record
 
@@ -47,17 +49,17 @@ class Ran:
     together: bool
 
 
-def condition_text(m: Machine, at: If | None) -> str | None:
-    """Return the text of a condition that is the same wherever it is asked: of what nothing sets again, or no
-    round of the loops around that disappear."""
+def condition_key(m: Machine, at: If | None) -> Hashable | None:
+    """Return what a condition is known by that is the same wherever it is asked: nothing sets its variables
+    again, or no round of the loops around that disappear. None of any other."""
     f = m.frame.function
     said = None if at is None or f is None or len(m.frames) > 1 else _said(at)
     if said is None or f is None:
         return None
-    text, names = said
+    _, names = said
     loops = m.context.unrolled
-    renewed = [exits.renewed for exits in loops] if loops else [_set_in(f)]
-    return text if all(names.isdisjoint(those) for those in renewed) else None
+    renewed = [exits.renewed for exits in loops] if loops else [_set_in(f), m.code.handed(f, f)]
+    return said if all(names.isdisjoint(those) for those in renewed) else None
 
 
 @by_identity
@@ -65,6 +67,17 @@ def _said(at: If) -> tuple[str, frozenset[str]] | None:
     """A condition as text, and its variables; None of one that reads memory or calls."""
     c = at.condition
     return None if holds(c, (Call, Index, Member), ("*",)) else (show(c), names_in(c))
+
+
+@by_identity
+def chooses_a_place(at: If) -> bool:
+    """Return whether both arms end in stores to other places of one array: where lanes part, nvcc stores
+    once, at a chosen address."""
+    last = [last_statement(arm) for arm in (at.then, at.otherwise)]
+    ends = [assignment(s) for s in last if s is not None]
+    places = [a.target for a in ends if a is not None and is_element(a.target)]
+    arrays = {show(array_of(p)) for p in places}
+    return len(places) == 2 and len(arrays) == 1 and show(places[0]) != show(places[1])
 
 
 @by_identity
@@ -103,9 +116,7 @@ def _is_asked_once(m: Machine, ran: Ran, at: If | None) -> bool:
     if ran.together or not loops:
         return True
     f = m.frame.function
-    return (
-        f is not None and len(loops) <= all_of_loops(f).get(id(at), 0) and condition_text(m, at) is not None
-    )
+    return f is not None and len(loops) <= all_of_loops(f).get(id(at), 0) and condition_key(m, at) is not None
 
 
 def _left(m: Machine, ran: Ran, arms: Arms, at: If | None, stored: int) -> Left:

@@ -28,6 +28,7 @@ from smemlint.ir import (
     Call,
     Conditional,
     Construct,
+    Declare,
     Expr,
     FloatLiteral,
     If,
@@ -103,7 +104,7 @@ def _is_fixed(m: Machine, arms: tuple[Arm, Arm]) -> bool:
     renewed = next((exits.renewed for exits in reversed(m.context.loops) if not exits.switch), None)
     if renewed is None:
         return False
-    own = variables_set(walk(arms))
+    own = {n.var.id for n in walk(arms) if isinstance(n, Declare)}
     values = [n.value for n in walk(arms) if isinstance(n, Assign)]
     return all(renewed.isdisjoint(names_in(v) - own) for v in values)
 

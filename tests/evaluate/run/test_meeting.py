@@ -130,6 +130,24 @@ def test_what_may_go_either_way_is_a_range(code: str) -> None:
     assert any(t.grade is Grade.BOUND and t.reason and t.reason.code == "joined-or-not" for t in told)
 
 
+TWO = "if (%s) s[2 * t] = w; else s[2 * t + 512] = u;"
+AGAIN = "if (%s) s[2 * t + 1] = u; else s[2 * t + 513] = w;"
+NOT_THE_SAME = {
+    "shadowed": "{ bool c = n > 3; " + TWO % "c" + " } { bool c = n < 9; " + AGAIN % "c" + " }",
+    "by a reference": "int c = n; int &p = c; " + TWO % "c > 3" + " p = q[0]; " + AGAIN % "c > 3",
+    "by a function": TWO % "n > 3" + " turn(n, -99); " + AGAIN % "n > 3",
+    "by assembly": TWO % "n > 3" + ' asm("mov.b32 %0, %1;" : "=r"(n) : "r"(q[0])); ' + AGAIN % "n > 3",
+    "a chosen place": TWO % "q[t] > 3" + AGAIN % "q[t] > 3",
+}
+
+
+@pytest.mark.parametrize("code", NOT_THE_SAME.values(), ids=NOT_THE_SAME)
+def test_stores_under_conditions_that_are_not_the_same_stay_apart(code: str) -> None:
+    found = [t for t in traced(code).traces if t.site.op == "store" and t.weights.any()]
+    assert len(found) == 4
+    assert all((t.joined or t.site.width) == 4 for t in found)
+
+
 @needs_nvcc
 def test_nvcc_does_so(tmp_path: Path) -> None:
     """A guard against a size is one store in two arms there, of which a block in the middle runs one."""

@@ -180,7 +180,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     counter = counter_of(s)
     stays = stays_around(m, s, trip, counter)
     exits.stays = trip is None or stays is True
-    exits.renewed = renewed_by(s) | m.code.handed(s)
+    exits.renewed = renewed_by(s) | m.code.handed(s, m.frame.function)
     constants, counters = m.context.constants, m.context.counters
     if counter is not None:
         m.context.counters = counters | {counter}
