@@ -146,6 +146,23 @@ def test_a_hip_source_in_a_folder_is_passed_over_with_a_word(here: Path, capsys:
     assert out.endswith("0 unparsed; 1 file skipped (HIP)\n")
 
 
+def test_many_hip_sources_are_a_few_lines_and_a_count(here: Path, capsys: Capture) -> None:
+    for name in "abcde":
+        (here / f"{name}.hip").write_text(HIP, encoding="utf-8")
+    (here / "k.cu").write_text(PLAIN, encoding="utf-8")
+    status, out, err = run(capsys, ".")
+    assert status == 0 and out.endswith("5 files skipped (HIP)\n")
+    lines = err.splitlines()
+    assert [line.split(":")[1].strip() for line in lines] == [
+        "a.hip",
+        "b.hip",
+        "c.hip",
+        "2 more HIP sources; `--output-format json` lists all of them",
+    ]
+    found = json.loads(run(capsys, ".", "--output-format", "json")[1])
+    assert [each["path"] for each in found["skipped"]] == [f"{name}.hip" for name in "abcde"]
+
+
 def test_a_kernel_that_is_started_and_defined_nowhere_is_listed(here: Path, capsys: Capture) -> None:
     text = (
         '#include "gone.cuh"\n'

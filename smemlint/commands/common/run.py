@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _STALE = 10
 """Stale entries of a baseline that are named one by one."""
+_SKIPPED = 3
+"""Files that were passed over and are named one by one: a project may have hundreds for HIP."""
 
 
 @record(frozen=True, slots=True, eq=False)
@@ -73,8 +75,12 @@ def tell(run: Run, report: Report) -> None:
     """Say on stderr what could not be analysed, and what of the baseline is stale."""
     for problem in report.problems:
         say(str(problem))
-    for skipped in report.skipped:
+    for skipped in report.skipped[:_SKIPPED]:
         say(f"skipped: {visible_path(skipped.path)}: {skipped.message}")
+    if (more := len(report.skipped) - _SKIPPED) > 0:
+        from smemlint.render.summary import count
+
+        say(f"skipped: {count(more, 'more HIP source')}; `--output-format json` lists all of them")
     for entry in report.stale[:_STALE]:
         say(f"warning: stale in {run.settings.choice.baseline}: {entry}")
     if len(report.stale) > _STALE:
