@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import islice
 
 from smemlint.frontend.text.context import matching
 from smemlint.patterns import pattern
@@ -23,6 +22,8 @@ _NEAR = 500
 """Of these, how many are read at a time."""
 MAX_NAMES = 300
 """Characters of what a macro is given that makes a function's name of it."""
+_GIVEN = pattern(r"\((?:\s*[A-Za-z_]\w*\s*,)*\s*\Z")
+"""An open parenthesis with nothing but names behind it."""
 _NAMES = pattern(r"\(\s*[A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*\s*\)")
 _TYPED = pattern(r"\b([A-Za-z_]\w*)[\s*&]+\Z")
 _NO_TYPES = frozenset(("return", "else", "new", "delete", "throw", "goto", "case", "do"))
@@ -79,16 +80,21 @@ def code_macro(text: str, at: int) -> str | None:
 def naming_macro(text: str, at: int) -> str | None:
     """The macro that gives a function its name, of which a place is an argument:
     `void FC_FUNC_(scale, SCALE)(float *x) {`."""
-    for name, begins in islice(enclosing_calls(text, at), 1):
-        end = matching(text[begins : begins + MAX_NAMES], 0)
-        given = _NAMES.fullmatch(text, begins, begins + end) if end else None
-        typed = _TYPED.search(text[max(0, begins - len(name) - 100) : begins - len(name)])
-        if end and given is not None and typed is not None and typed.group(1) not in _NO_TYPES:
-            after = opening(text, begins + end)
-            closed = matching(text[after : after + MAX_CODE], 0) if text[after : after + 1] == "(" else None
-            if closed and text[opening(text, after + closed) :][:1] in ("{", ";"):
-                return name
-    return None
+    given = _GIVEN.search(text[max(0, at - MAX_NAMES) : at])
+    if given is None:
+        return None
+    begins = at - len(given.group())
+    called = _CALLED.search(text[max(0, begins - 200) : begins])
+    end = matching(text[begins : begins + MAX_NAMES], 0)
+    if called is None or not end or _NAMES.fullmatch(text, begins, begins + end) is None:
+        return None
+    name = called.group(1)
+    typed = _TYPED.search(text[max(0, begins - len(name) - 100) : begins - len(name)])
+    if typed is None or typed.group(1) in _NO_TYPES:
+        return None
+    after = opening(text, begins + end)
+    closed = matching(text[after : after + MAX_CODE], 0) if text[after : after + 1] == "(" else None
+    return name if closed and text[opening(text, after + closed) :][:1] in ("{", ";") else None
 
 
 def opening(text: str, at: int) -> int:
