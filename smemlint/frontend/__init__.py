@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from smemlint.frontend.kept_units import KEPT
 from smemlint.frontend.lower.module import Lowered, lower, lower_named
-from smemlint.frontend.parse import Known, parse_unit
+from smemlint.frontend.parse import Known, glanced, parse_unit
 from smemlint.frontend.project.includes import instead_of, read_instead
 from smemlint.frontend.project.options import ParseOptions
 from smemlint.frontend.text.configurations import (
@@ -23,7 +23,7 @@ from smemlint.frontend.text.configurations import (
     left_out,
 )
 from smemlint.frontend.text.coverage import SkippedText
-from smemlint.frontend.text.kernels import lost_kernels, saying_shared
+from smemlint.frontend.text.kernels import lost_kernels, may_matter, saying_shared
 from smemlint.frontend.unit import Unit
 from smemlint.ir import Member, Module, Name, StaticMember, Unparsed
 from smemlint.ir.walk import nodes_of
@@ -47,6 +47,9 @@ def load(
     SourceError when the file cannot be parsed at all.
     """
     options, known = options or ParseOptions(), known or Known()
+    bare = _without_kernels(source, options)
+    if bare is not None:
+        return (bare,)
     unit, implied = _first(source, options, known)
     own = _own_files(unit, options)
     texts = [_own_texts(unit, own)]
@@ -133,6 +136,16 @@ def load_callers(
         unit = parse_unit(source, options, configuration=(*implied, *further), known=known, shared=True)
         return _lowered(unit, wanted, whole=whole).module
     return module
+
+
+def _without_kernels(source: SourceFile, options: ParseOptions) -> Module | None:
+    """The module of a file of which, as its text and that of its includes say, nothing would be lowered: most
+    files of a project. Neither functions are read for it, nor names healed."""
+    unit = glanced(source, options, may_matter)
+    if unit is None or _implied(unit):
+        return None
+    module = Module(unit.path, "", {}, {}, {})
+    return replace(module, files=unit.files, missing_includes=unit.missing_includes, refused=unit.refused)
 
 
 def _implied(unit: Unit) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import field, replace
 from functools import partial
 
@@ -23,6 +23,7 @@ from smemlint.frontend.prelude.precompiled import (
     TU_INCOMPLETE,
     TU_KEEP_GOING,
     TU_RECORD,
+    TU_SKIP_BODIES,
     clang_index,
     forget_prelude,
     prelude_arguments,
@@ -53,6 +54,8 @@ from smemlint.system.observed import collecting
 HEALED = f"{VIRTUAL}/healed.cuh"
 STOOD_IN = f"{VIRTUAL}/answered"
 
+_OF_PREPROCESSOR = 1
+"""clang's category of complaints about includes and macros."""
 MAX_PROBLEMS = 3000
 """Errors looked at in one round, those in included files first; healing them uncovers the others."""
 MAX_ROUNDS = 7
@@ -98,10 +101,7 @@ def parse_unit(
     Raises SourceError when clang gives no translation unit, or the compilation database cannot be read.
     """
     main = os.path.abspath(source.path)
-    try:
-        options = options_for(main, options)
-    except CompileCommandsError as error:
-        raise SourceError(source.path, str(error)) from error
+    options = _options(source, main, options)
     asked: tuple[tuple[str, str], ...] = tuple((main, name) for name in options.forced)
     plan = _planned(source, main, options, asked)
     given = {**dict(options.edited), main: source.bytes}
@@ -153,16 +153,13 @@ def _healed(
         told = healing.learn(problems)
         if not told:
             break
-    files = (main, *(path for path in dict.fromkeys(_included(tu)) if path != main and not is_virtual(path)))
-    missing = tuple(
-        dict.fromkeys(p.name for p in problems if p.kind == "include" and not is_answered(p.name))
-    )
+    files = _files(tu, main)
     unit = Unit(
         tu,
         source,
         main,
         files,
-        missing,
+        _missing(problems),
         " ".join(item if not item.startswith("-") else f"!{item[1:]}" for item in attempt.configuration),
         healing.names(),
         tuple(problem for problem in problems if problem.kind != "include"),
@@ -172,6 +169,52 @@ def _healed(
     )
     texts = {path: read_file(path) for path in (*files[1:], *attempt.plan.files)}
     return KeptUnit(unit, healing.tree, size, texts), spent
+
+
+def glanced(source: SourceFile, options: ParseOptions, says: Callable[[bytes], bool]) -> Unit | None:
+    """The unit as far as the preprocessor tells, with no function's body and nothing healed; None where a
+    file that may be read, or a macro of the user, says what is looked for, whichever branch it stands in.
+
+    Raises SourceError as parse_unit() does.
+    """
+    main = os.path.abspath(source.path)
+    options = _options(source, main, options)
+    asked: tuple[tuple[str, str], ...] = tuple((main, name) for name in options.forced)
+    if options.edited or says(source.bytes) or says(configuration_text(options, ()).encode()):
+        return None
+    plan = _planned(source, main, options, asked)
+    for _ in range(MAX_ROUNDS):
+        if any(says(read_file(path)) for path in plan.files):
+            return None
+        tu = _Attempt(source, main, options, plan, ()).parse("", TU_SKIP_BODIES)
+        if tu is None:
+            return None
+        told = [d for d in tu.diagnostics if d.category_number == _OF_PREPROCESSOR]
+        problems = [p for p in map(Problem.from_diagnostic, told) if not is_virtual(p.path)]
+        asked = tuple(dict.fromkeys((*asked, *_asked(problems))))
+        before, plan = plan, _planned(source, main, options, asked) if problems else plan
+        if plan.files == before.files:
+            files, missing = _files(tu, main), _missing(problems)
+            return Unit(tu, source, main, files, missing, skipped=skipped_ranges(tu), refused=plan.refused)
+    return None
+
+
+def _options(source: SourceFile, main: str, options: ParseOptions) -> ParseOptions:
+    """The options of a file; a compilation database that cannot be read is an error of the file."""
+    try:
+        return options_for(main, options)
+    except CompileCommandsError as error:
+        raise SourceError(source.path, str(error)) from error
+
+
+def _missing(problems: list[Problem]) -> tuple[str, ...]:
+    """Headers that were looked for in vain."""
+    return tuple(dict.fromkeys(p.name for p in problems if p.kind == "include" and not is_answered(p.name)))
+
+
+def _files(tu: TranslationUnit, main: str) -> tuple[str, ...]:
+    """The files of the project that were read, the main file first."""
+    return (main, *(path for path in dict.fromkeys(_included(tu)) if path != main and not is_virtual(path)))
 
 
 def _asked(problems: list[Problem]) -> Iterator[tuple[str, str]]:
@@ -201,8 +244,8 @@ class _Attempt:
     plan: IncludePlan
     configuration: tuple[str, ...]
 
-    def parse(self, healed: str) -> TranslationUnit | None:
-        """The translation unit; None where clang gives up."""
+    def parse(self, healed: str, how: int = 0) -> TranslationUnit | None:
+        """The translation unit; None where clang gives up. how: further options of clang's."""
         plan = self.plan
         modern = is_modern(self.source.bytes) or any(
             scan_file(path).modern for path in plan.files if path not in plan.blanked
@@ -233,7 +276,7 @@ class _Attempt:
                         self.main,
                         args=[*arguments, *seeing],
                         unsaved_files=unsaved,
-                        options=TU_RECORD | TU_INCOMPLETE | TU_KEEP_GOING,
+                        options=TU_RECORD | TU_INCOMPLETE | TU_KEEP_GOING | how,
                     )
                 return unit
             except TranslationUnitLoadError:

@@ -28,6 +28,7 @@ from smemlint.frontend.lower.templates.variables import variable_templates
 from smemlint.frontend.lower.text import TextLowering
 from smemlint.frontend.lower.types import TypeLowering
 from smemlint.frontend.text.expansion import DEFINE, Macro, expanded, macro_of, uses_of
+from smemlint.frontend.text.kernels import LAUNCHES, MATTERS
 from smemlint.ir import Declare, Function, LaunchStmt, Module, Record, TemplateArgument
 from smemlint.ir.module import overloads_of
 from smemlint.ir.uses import grown
@@ -37,9 +38,6 @@ from smemlint.records import record
 from smemlint.source.blank import blank_comments
 
 T = TypeVar("T")
-_CALLS = rb"<<<|cudaLaunch\w*Kernel|cuLaunchKernel|cudaGraph\w*KernelNode"
-_MATTERS = pattern(rb"__global__|__shared__|" + _CALLS)
-_LAUNCHES = pattern(rb"<<<|[lL]aunch\w*Kernel|cudaGraph\w*KernelNode")
 _GROUP = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 """Parentheses, such as those of an attribute."""
 _INSTANCE = pattern(
@@ -185,7 +183,7 @@ def _roots(c: Context, wanted: frozenset[str]) -> _Roots:
     launching = _launching_macros(c)
     shared = _shared_globals(c)
     handed = _kernels_handed_on(functions)
-    patterns = [p for p in (_MATTERS, launching, shared, handed) if p is not None]
+    patterns = [p for p in (MATTERS, launching, shared, handed) if p is not None]
     roots = [f for f in functions if _says(f.text(), patterns)]
     told = [p for p in (launching, handed) if p is not None]
     callers, classes, leading = _callers(c, functions, roots, records, told, wanted)
@@ -248,7 +246,7 @@ def _require_methods(c: Context, leading: set[str]) -> None:
     leading |= {
         f.name
         for f in c.declarations.functions.values()
-        if f.record is not None and f.key in c.work.queued and _LAUNCHES.search(f.text())
+        if f.record is not None and f.key in c.work.queued and LAUNCHES.search(f.text())
     }
     if not leading:
         return
@@ -330,7 +328,7 @@ def _shared_globals(c: Context) -> re.Pattern[bytes] | None:
 def _launching_macros(c: Context) -> re.Pattern[bytes] | None:
     """Uses of macros whose body launches a kernel, directly or through another macro."""
     macros = c.positions.macros()
-    names = {name for name, macro in macros.items() if _MATTERS.search(macro.body.encode())}
+    names = {name for name, macro in macros.items() if MATTERS.search(macro.body.encode())}
     for _ in range(3):
         if not names:
             return None
@@ -376,7 +374,7 @@ def _callers(
 ) -> tuple[list[Definition], list[Definition], set[str]]:
     """Functions and classes that mention, however indirectly, through a macro or not, one that launches: its
     arguments come from them. Then the names of all these. told: what else a function says that launches."""
-    patterns = (_LAUNCHES, *told)
+    patterns = (LAUNCHES, *told)
     launching = set(wanted) | {f.name for f in roots if _says(f.text(), patterns)}
     starting = [r for r in records if _says(r.text(), patterns)]
     launching |= {r.name for r in starting}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from smemlint.frontend.text.conditions import wish_for
 from smemlint.frontend.text.configurations import guards_of
@@ -12,9 +13,15 @@ from smemlint.frontend.text.coverage import DROPPED, INACTIVE, SkippedText, acti
 from smemlint.ir import Unparsed
 from smemlint.patterns import pattern
 from smemlint.records import record
+from smemlint.source.blank import blank_literals
 from smemlint.source.tokens import literals
 
 _KERNEL = pattern(rb"(?<!\w)__global__(?!\w)")
+CALLS = rb"<<<|cudaLaunch\w*Kernel|cuLaunchKernel|cudaGraph\w*KernelNode"
+MATTERS = pattern(rb"__global__|__shared__|" + CALLS)
+"""Code with one of these is lowered, whatever calls it."""
+LAUNCHES = pattern(rb"<<<|[lL]aunch\w*Kernel|cudaGraph\w*KernelNode")
+_INSTANTIATES = pattern(rb"(?<![\w:.>])template\s+(?!(?:class|struct|union)\b)[^<\s]")
 _SAYS_SHARED = pattern(
     rb"(?<!\w)(?:__shared__(?!\w)|[A-Z0-9_]*(?:SHARED|SMEM)[A-Z0-9_]*\s*\(|S(?:hared|mem)(?!Ptr)[A-Z]\w*\s*<)"
 )
@@ -35,6 +42,14 @@ class TextKernel:
     at: int
     start: int
     end: int
+
+
+@lru_cache(maxsize=256)
+def may_matter(text: bytes) -> bool:
+    """Whether a text holds anything that lowering begins at. Many files include the same headers."""
+    if MATTERS.search(text) or LAUNCHES.search(text):
+        return True
+    return bool(_INSTANTIATES.search(text) and _INSTANTIATES.search(blank_literals(text)))
 
 
 def kernels_in(code: bytes) -> list[TextKernel]:
