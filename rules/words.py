@@ -138,10 +138,10 @@ def array_of(conflict: Conflict, kernel: KernelAnalysis) -> SharedArray | None:
 
 
 def row_pitch(array: SharedArray) -> int | None:
-    """Bytes from one row to the next of an array of two or more dimensions."""
+    """Bytes from one row to the next of an array of two or more dimensions; None where they are not known."""
     if len(array.dims) < 2 or array.dims[-1] is None:
         return None
-    return array.dims[-1] * array.element
+    return array.dims[-1] * array.element or None
 
 
 def declared(conflict: Conflict, kernel: KernelAnalysis, text: str = "declared here") -> tuple[Label, ...]:

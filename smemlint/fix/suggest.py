@@ -89,6 +89,10 @@ def suggest(
     every = {key: instances for key, instances in _arrays(analyses) if _conflicted(instances)}
     asked = {key: _launched(instances) for key, instances in every.items()}
     asked = {key: instances for key, instances in asked.items() if _conflicted(instances)}
+    for key in [key for key, instances in asked.items() if not all(i.array.element for i in instances)]:
+        instances = asked.pop(key)
+        said = f"the size of an element of `{instances[0].array.name}` is not known (`-I`)"
+        result[key] = _in_words(instances, None, Refusal("size-elsewhere", said), texts)
     interrupted = Refusal("out-of-time", "the time for the fixes of this file was over")
     result.update((key, _in_words(instances, None, interrupted, texts)) for key, instances in asked.items())
     proved = _side_by_side(asked, means)

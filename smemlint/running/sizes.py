@@ -66,10 +66,11 @@ def _assumed(c: Conflict, names: Sequence[str]) -> Conflict:
 
 
 def _over(found: Sequence[Sequence[Conflict]], reason: Unresolved | None) -> list[Conflict]:
-    """One range over what all sizes tell, at the site as the first of them has it."""
-    first = found[0]
+    """One range over what all sizes tell, at the site as the size that costs most has it."""
     low = min(c.ways_low if c.ways_low is not None else 1.0 for each in found for c in each)
     high = max(c.ways or 1.0 for each in found for c in each)
+    surely = min(max(c.surely for c in each) for each in found)
+    dearest = max(found, key=lambda each: max(c.ways or 1.0 for c in each))
     return [
         replace(
             c,
@@ -78,9 +79,10 @@ def _over(found: Sequence[Sequence[Conflict]], reason: Unresolved | None) -> lis
             grade=Grade.BOUND,
             reason=c.reason or reason,
             any_block=False,
-            loads=(),
+            on_way=None,
+            surely=surely,
         )
         if c.ideal
         else c
-        for c in first
+        for c in dearest
     ]

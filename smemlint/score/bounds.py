@@ -8,7 +8,9 @@ from smemlint.score.model import Conflict, KernelAnalysis
 
 def leaves_an_array(analysis: KernelAnalysis) -> bool:
     """Whether some lane surely accesses bytes behind the end of an array whose size is known."""
-    return any(_leaves(c, analysis.arrays[c.site.array].bytes) for c in analysis.conflicts)
+    sizes = {name: array.bytes for name, array in analysis.arrays.items()}
+    # A site that may go to several arrays is in none of them.
+    return any(_leaves(c, sizes.get(c.site.array)) for c in analysis.conflicts)
 
 
 def _leaves(conflict: Conflict, size: int | None) -> bool:

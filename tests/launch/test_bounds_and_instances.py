@@ -134,3 +134,19 @@ def test_rows_that_are_as_large_as_bounds_tell_the_block() -> None:
     text = "__global__ void __launch_bounds__(256) k(float *p) { __shared__ float s[4][64];"
     (kernel,) = reports(text + " s[threadIdx.y][threadIdx.x] = p[0]; p[1] = s[0][threadIdx.x]; }")
     assert (kernel.launch.block, kernel.launch.origin) == ((64, 4, 1), "implied by s[4][64]")
+
+
+def test_a_kernel_without_a_launch_whose_arrays_may_be_others_is_told() -> None:
+    text = """
+template <bool SPARE, typename T> __global__ void tile(const T *in, T *out, char *spare) {
+    extern __shared__ char smem[];
+    T *rows = reinterpret_cast<T *>(SPARE ? spare + blockIdx.x * 4096 : smem);
+    rows[threadIdx.x] = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = rows[threadIdx.x * 2];
+}
+"""
+    report = analyse_file(Job("k.cu", text=text))
+    assert not report.problems
+    (kernel,) = report.kernels
+    assert [(a.line, a.op) for a in kernel.accesses] == [(5, "store"), (7, "load")]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from smemlint.api import Job, analyse_file
+from smemlint.api import Job, analyse_file, check
 from smemlint.diagnose.model import Access, KernelReport
 
 NORM = """
@@ -99,3 +99,42 @@ void go(lib::Thing<3> *p) { k<<<1, 32>>>(p); }
 """
     (kernel,) = analyse_file(Job("k.cu", text=text)).kernels
     assert [a.ways for a in kernel.accesses] == [None, None]
+
+
+COLUMNS = """
+#include "missing.h"
+__global__ void turn(const real_t *in, real_t *out) {
+    DECLARED
+    FIRST = in[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.y * 32 + threadIdx.x] = in[1] * SECOND;
+}
+void go(const real_t *in, real_t *out) { turn<<<4, dim3(32, 8), 8192>>>(in, out); }
+"""
+TILE = ("__shared__ real_t x[32][32];", "x[threadIdx.y][threadIdx.x]", "x[threadIdx.x][threadIdx.y]")
+NAMED = ("enum { W = 32 }; __shared__ real_t x[32][W];", *TILE[1:])
+PARTS = (
+    "extern __shared__ real_t pool[]; real_t *x = pool, *y = pool + 1024; y[threadIdx.x * 32] = 0;",
+    "x[threadIdx.y * 32 + threadIdx.x]",
+    "x[threadIdx.x * 32 + threadIdx.y]",
+)
+
+
+@pytest.mark.parametrize("written", [TILE, NAMED, PARTS])
+def test_a_conflict_of_numbers_without_a_size_is_told_and_has_no_fix(written: tuple[str, str, str]) -> None:
+    text = COLUMNS
+    for name, code in zip(("DECLARED", "FIRST", "SECOND"), written, strict=True):
+        text = text.replace(name, code)
+    report = check([Job("k.cu", text=text)])
+    assert not report.problems
+    access = report.kernels[0].accesses[-1]
+    ends = sorted(ways_of(size, lambda t: t * 32) for size in (4, 8))
+    assert ends == [16, 32]
+    assert [access.op, access.worst_low, access.worst] == ["load", *ends]
+    found = next(d for d in report.diagnostics if d.place == access.place or "in 2 places" in d.title)
+    assert found.severity.value == "warning" and found.title.startswith("16- to 32-way bank conflict")
+    assert found.cost is not None and found.cost.own.excess > 0
+    name = "pool" if written is PARTS else "x"
+    assert found.fix is not None and not found.fix.edits
+    assert f"the size of an element of `{name}` is not known" in found.fix.refused.text
+    assert not any("pitch" in label.text for label in found.also)
