@@ -39,6 +39,7 @@ PHRASES = {
     "ptx-unread": "inline PTX",
     "distributed-shared": "shared memory of other blocks",
     "barrier-object": "barriers",
+    "unnamed-union": "a union that is not shared",
     "not-reached": "not reached by a known launch",
     "no-access": "no access found",
 }

@@ -4,7 +4,7 @@ In: nothing. Out: frozen dataclasses for types, expressions, statements, functio
 Imports nothing of the project but `records`.
 """
 
-from smemlint.ir.expr import CONVERSION_NAME, SHARED, STEPS
+from smemlint.ir.expr import CONVERSION_NAME, SHARED, STEPS, UNSHARED
 from smemlint.ir.launch import Launch, TemplateValue
 from smemlint.ir.module import (
     Field,
@@ -78,6 +78,7 @@ __all__ = [
     "CONVERSION_NAME",
     "SHARED",
     "STEPS",
+    "UNSHARED",
     "ArrayOf",
     "Asm",
     "Assign",

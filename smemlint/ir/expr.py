@@ -12,6 +12,8 @@ OBJECT = -1
 """Among the numbers of arguments: the object that a method is called on."""
 SHARED = ("shared", "extern_shared")
 """The storages of a Var in shared memory."""
+UNSHARED = "unnamed-union"
+"""The code of the UnknownStmt behind a `__shared__` that does nothing."""
 
 
 def uncopied(e: Expr) -> Expr:

@@ -590,11 +590,14 @@ class LaunchStmt:
 
 @record(frozen=True, slots=True)
 class UnknownStmt:
-    """Not understood; its sub-statements are still walked."""
+    """Not understood; its sub-statements are still walked.
+
+    code: what the note is called that it leaves."""
 
     reason: str
     parts: tuple[Stmt, ...] = ()
     place: Place | None = None
+    code: str = "unknown-statement"
 
 
 Type: TypeAlias = (

@@ -11,6 +11,7 @@ from functools import cached_property
 
 from smemlint.ir import (
     SHARED,
+    UNSHARED,
     Asm,
     Block,
     Call,
@@ -27,6 +28,7 @@ from smemlint.ir import (
     StaticMember,
     Stmt,
     TypeParam,
+    UnknownStmt,
 )
 from smemlint.ir.uses import declared, idle_shared
 from smemlint.ir.walk import nodes_of, walk
@@ -139,6 +141,8 @@ class Sharing:
                     names.add(n.name.rsplit("::", 1)[-1])
             elif isinstance(n, Member | StaticMember):
                 members.add(n.name.rsplit("::", 1)[-1])
+            elif isinstance(n, UnknownStmt) and n.code == UNSHARED:
+                shared = shared or "declares a `__shared__` union without a name"
             elif isinstance(n, Asm) and "shared" in n.text:
                 shared = shared or "has inline PTX on shared memory"
             elif isinstance(n, RecordRef):

@@ -117,6 +117,10 @@ REASONS: dict[str, dict[str, str]] = {
             "an atomic, an asynchronous copy or a matrix load whose address is not followed",
         ),
         "distributed-shared": "accesses to another block's shared memory (`cluster.map_shared_rank`)",
+        "unnamed-union": (
+            "`__shared__ union { ... };` without a variable's name: nvcc drops the `__shared__` (its warning "
+            "1866), so that each thread has a union of its own, in local memory"
+        ),
         "barrier-object": "a barrier or pipeline object that lives in shared memory",
         "library-storage": "temporary storage that a library uses in its own way (cub)",
         "recursion": "a function that calls itself too deeply",

@@ -17,6 +17,7 @@ from smemlint.frontend.lower.types import ARRAYS, innermost, is_constant
 from smemlint.frontend.text.expansion import given_to, listed, put_in
 from smemlint.ir import (
     SHARED,
+    UNSHARED,
     ArrayOf,
     Construct,
     Declare,
@@ -51,6 +52,9 @@ _BINDING = pattern(r"(?:\w+\s+)*auto(?:\s+const)?\s*(&{0,2})\s*\[")
 _BEHIND_BRACE = pattern(r"\}[^;{}]*$")
 _NEAR = 200
 """Bytes in front of a name in which its type's closing brace stands."""
+_UNSHARED = (
+    "nvcc drops the `__shared__` of a union without a name (its warning 1866): each thread has its own"
+)
 _WORD = pattern(r"\b[A-Za-z_]\w*")
 _ALIGNMENT = pattern(r"\b(?:alignas|__align__|aligned)\s*\(.*", re.DOTALL)
 
@@ -105,22 +109,23 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
 
     def anonymous(self, union: Node, statement: Node) -> list[Stmt]:
         """`__shared__ union { float a[32]; int b[32]; };`: clang hides the variable that it declares, whose
-        members are used by their bare names."""
+        members are used by their bare names. nvcc drops the `__shared__` there (its warning 1866)."""
         c = self._c
         point = c.positions.point(union)
         text = c.positions.text(statement) or ""
         if point is None:
             return []
         head = text[: text.find("{")]
-        storage = "shared" if "__shared__" in head else "static" if "static" in head else "local"
-        if storage == "shared":
+        storage = "static" if "static" in head else "local"
+        if "__shared__" in head:
             c.declared.shared.add(union.d0 or 0)
             self._note_shared(union)
         identifier = c.declared.unnamed[point[0].path, point[1]] = c.declared.local_id("", point[1])
         name = "union" if union.kind == UNION else "struct"
         align = self._written_alignment(union)
         var = Var(identifier, name, c.types.record(union), storage, self.name_place(union), None, align)
-        return [Declare(var)]
+        unshared = UnknownStmt(_UNSHARED, (), var.place, UNSHARED)
+        return [Declare(var), *([unshared] if "__shared__" in head else [])]
 
     def _shared_behind(self, node: Node) -> bool:
         """`union { ... } __shared__ s;`, where clang gives the attribute to the type and drops it."""
@@ -404,7 +409,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         self._globals_open.add(identifier)
         from smemlint.frontend.lower.scope import Scope
 
-        with c.within(Scope()):
+        with c.within(Scope(around=c.declarations.qualified(declared))):
             storage = "global"
             if shared:
                 storage = "extern_shared" if cursors.storage_class(declared) == EXTERN else "shared"

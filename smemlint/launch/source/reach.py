@@ -9,7 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from smemlint.ir import SHARED, Asm, Declare, Function, Member, Module, Name, StaticMember
+from smemlint.ir import (
+    SHARED,
+    UNSHARED,
+    Asm,
+    Declare,
+    Function,
+    Member,
+    Module,
+    Name,
+    StaticMember,
+    UnknownStmt,
+)
 from smemlint.ir.walk import nodes_of
 
 
@@ -42,6 +53,7 @@ def _touches(function: Function, shared: set[str]) -> bool:
         (isinstance(n, Declare) and n.var.storage in SHARED)
         or (isinstance(n, Name) and n.id in shared)
         or (isinstance(n, Asm) and "shared" in n.text)
+        or (isinstance(n, UnknownStmt) and n.code == UNSHARED)
         for n in nodes_of(function.body)
     )
 
