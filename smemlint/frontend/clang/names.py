@@ -5,7 +5,7 @@ Definitions are found by the raw location of their name, which a template and al
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import field
 
 from smemlint.frontend.clang import cursors
@@ -88,6 +88,8 @@ class Declarations:
     members_outside: dict[tuple[str, str], list[Node]] = field(default_factory=dict)
     """Static members that are defined outside, by qualified record and name."""
     types_named: dict[str, Node] = field(default_factory=dict)
+    namesakes: dict[str, list[Node]] = field(default_factory=dict)
+    """All variables, enumerations and aliases of a name, whichever namespace they are in."""
     instances: list[Node] = field(default_factory=list)
     """Explicit instantiations of function templates that clang lists."""
     enums: list[Node] = field(default_factory=list)
@@ -150,13 +152,25 @@ class Declarations:
             if owner.kind in RECORDS:
                 key = self.qualified(owner), cursors.spelling(child)
                 self.members_outside.setdefault(key, []).append(child)
-            self.variables_named[cursors.spelling(child)] = child
+            self._name(child, self.variables_named)
         elif kind == ENUM:
             self.enums.append(child)
-            name = cursors.spelling(child)
-            self.types_named[name] = child
+            self._name(child, self.types_named)
         elif kind in TYPEDEFS:
-            self.types_named[cursors.spelling(child)] = child
+            self._name(child, self.types_named)
+
+    def _name(self, node: Node, named: dict[str, Node]) -> None:
+        name = cursors.spelling(node)
+        named[name] = node
+        self.namesakes.setdefault(name, []).append(node)
+
+    def among(self, nodes: Iterable[Node], name: str, around: str) -> Node | None:
+        """Which of the declarations a name means, written in a namespace, a class or a function: the one that
+        stands nearest around it. None: it names none of them so."""
+        known = {self.qualified(node): node for node in nodes}
+        while (found := known.get(f"{around}::{name}" if around else name)) is None and around:
+            around = around.rpartition("::")[0]
+        return found
 
     def add_function(self, node: Node, file: FileText, record: Node | None = None) -> Definition | None:
         """Takes a definition into the index; a mere declaration only when it is a template's."""

@@ -93,7 +93,8 @@ class FunctionLowering:
             found.file.data, max(found.begin - 200, 0), min(found.begin + 600, found.end)
         )
         around = self._c.decls.around(owner)
-        with c.within(Scope([outer] if outer else [], dict(around.locals), dict(around.types), name)):
+        full = c.declarations.qualified(found.node)
+        with c.within(Scope([outer] if outer else [], dict(around.locals), dict(around.types), name, full)):
             c.found.functions[identifier] = self._read_function(found, identifier, owner, outer)
 
     def _read_function(

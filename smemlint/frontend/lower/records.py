@@ -161,7 +161,8 @@ class RecordLowering:
         known = self._parameters.get(found.key)
         if known is None:
             self._parameters[found.key] = ()
-            with self._c.within(Scope([self.outer_parameters(found)])):
+            full = self._c.declarations.qualified(found.node)
+            with self._c.within(Scope([self.outer_parameters(found)], around=full)):
                 known = template_parameters(self._c, found.node, earlier(found.node))
             self._parameters[found.key] = known
         return known
@@ -235,7 +236,8 @@ class RecordLowering:
         self._by_name.setdefault(name, found)
         self._by_name.setdefault(stored, found)
         around = self.around(found)
-        inner = Scope([parameters] if parameters else [], around.locals, around.types, stored)
+        full = c.declarations.qualified(found.node)
+        inner = Scope([parameters] if parameters else [], around.locals, around.types, stored, full)
         with c.within(inner):
             c.found.records[stored] = self._read_record(found, stored, parameters)
 

@@ -17,6 +17,8 @@ class Scope:
     types: dict[str, Type] = field(default_factory=dict)
     """Type names declared in the function, by name."""
     record: str | None = None
+    around: str = ""
+    """The qualified name of the function or class that is read."""
 
     def template(self, name: str) -> TemplateParam | None:
         """Return the template parameter that a name means here, the innermost one."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import is_expression
-from smemlint.frontend.clang.names import ENUM, ENUMERATOR, TEMPLATE_PARAMETERS
+from smemlint.frontend.clang.names import ENUM, ENUMERATOR, RECORDS, TEMPLATE_PARAMETERS
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.vectors import vector_record
 from smemlint.frontend.prelude.precompiled import library_typedef
@@ -74,15 +74,14 @@ class TextLowering:
             return None
         candidates = declarations.records_named.get(last)
         if candidates:
-            chosen = candidates[0]
-            for candidate in candidates:
-                if declarations.qualified(candidate.node) == name:
-                    chosen = candidate
-                    break
+            chosen = self._hints.get(last) if len(candidates) > 1 else None
+            if chosen is None or chosen.kind not in RECORDS:
+                nodes = [candidate.node for candidate in candidates]
+                chosen = declarations.among(nodes, name, self._c.scope.around) or nodes[0]
             if arguments is None:
-                return self._c.types.record(chosen.node)
-            return self._c.types.template_id(chosen.node, arguments)
-        node = self._hints.get(last) or declarations.types_named.get(last)
+                return self._c.types.record(chosen)
+            return self._c.types.template_id(chosen, arguments)
+        node = self._hints.get(last) or self._nearest(name, declarations.types_named)
         scalar = library_scalar(last) if node is None else None
         if scalar is not None:
             return scalar
@@ -105,6 +104,14 @@ class TextLowering:
         if arguments is not None:
             return self._c.types.template_id(node, arguments)
         return self._c.types.of(node)
+
+    def _nearest(self, name: str, named: dict[str, Node]) -> Node | None:
+        """What a name means of several that are called so in different namespaces."""
+        last = name.rpartition("::")[2]
+        known = self._c.declarations
+        nodes = known.namesakes.get(last, ()) if last in named else ()
+        found = known.among(nodes, name, self._c.scope.around) if len(nodes) > 1 else None
+        return found or named.get(last)
 
     def _is_of_enumeration(self, name: str, scope: str) -> bool:
         """Whether a qualified name is an enumerator's, though a type may be called so as well."""
@@ -129,7 +136,7 @@ class TextLowering:
         last = name.rpartition("::")[2]
         if name in SPECIAL_NAMES:
             return None
-        variable = declarations.variables_named.get(last)
+        variable = self._nearest(name, declarations.variables_named)
         if variable is not None:
             return self._c.names.use(variable)
         enumerator = declarations.enumerator(name)

@@ -256,8 +256,10 @@ class TypeLowering:
             outer = self.record_arguments(parent, self._c.declarations.record(parent))
         elif found is not None and parent.kind in FUNCTIONS:
             outer = own_arguments(self._c.decls.outer_parameters(found))
+        if declaration.kind == PARTIAL:  # its members mean this specialisation, not the template's own
+            return (*outer, *self._c.texts.template_arguments(cursors.display_name(declaration)))
         count = cursors.template_argument_count(declaration)
-        if count > 0 and declaration.kind != PARTIAL:
+        if count > 0:
             own = tuple(self._argument(declaration, i) for i in range(count))
             if any(a is None for a in own):
                 own = self._c.texts.template_arguments(cursors.display_name(declaration))

@@ -123,3 +123,40 @@ void go() { k<<<1, 32>>>(nullptr); }
 """
     (access,) = analyse_file(Job("k.cu", text=text)).kernels[0].accesses
     assert (access.executions, access.ways, access.grade) == (6, 8, "exact")
+
+
+OWN = """
+template <int P> struct Padded {};
+template <class Order> struct Layout {
+    static constexpr int ld = 32;
+    static __device__ int at(int r, int c) { return r * ld + c; }
+};
+template <%s> struct Layout<%s> {
+    static constexpr int %s = 32 + %s;
+    static __device__ int at(int r, int c) { return r * %s + c; }
+};
+__global__ void k(float *p) {
+    __shared__ float s[36 * 32];
+    s[Layout<%s>::at(threadIdx.x, 3)] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[threadIdx.x];
+}
+void go(float *p) { k<<<1, 32>>>(p); }
+"""
+
+
+@pytest.mark.parametrize("name", ["ld", "pitch"])
+@pytest.mark.parametrize(
+    ("head", "of", "more", "meant", "ways"),
+    [
+        ("int P", "Padded<P>", "P", "Padded<1>", 1),
+        ("int P", "Padded<P>", "P", "Padded<2>", 2),
+        ("class T", "T *", "sizeof(T)", "char *", 1),
+        ("class T", "const T", "(int)sizeof(T)", "const int", 4),
+    ],
+)
+def test_a_method_of_one_means_its_own_constants(
+    name: str, head: str, of: str, more: str, meant: str, ways: int
+) -> None:
+    """It took the constants of the template that is specialised: 32 ways, exact, for one."""
+    assert stores(OWN % (head, of, name, more, name, meant)) == [ways]

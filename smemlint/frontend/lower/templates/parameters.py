@@ -82,7 +82,8 @@ def expand_alias(c: Context, declaration: Node, arguments: tuple[TemplateArgumen
         return OpaqueType(cursors.spelling(declaration))
     found = c.declarations.around(declaration)
     outer = () if found is None else c.decls.parameters(found)
-    with c.within(Scope([outer] if outer else [])):
+    full = c.declarations.qualified(declaration)
+    with c.within(Scope([outer] if outer else [], around=full)):
         parameters = template_parameters(c, declaration, None)
         c.scope.templates.append(parameters)
         pattern = c.types.lower(cursors.typedef_underlying(alias))
