@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Stop: TypeAlias = Literal["barrier", "fork", "call", "predicate", "opaque", "exchange", "perhaps"]
+Stop: TypeAlias = Literal["barrier", "fork", "call", "predicate", "opaque", "exchange", "perhaps", "assert"]
 """What keeps accesses apart, see machine.Barrier."""
 
 

@@ -532,6 +532,18 @@ _OUTSIDE = (
 )
 
 
+_WAITS = pattern(
+    r"(bar|barrier|membar|fence|nanosleep|griddepcontrol|mbarrier)\b|cp\.async\.(bulk\.)?wait|"
+    r"(wgmma|tcgen05)\.(fence|wait)"
+)
+
+
+def waits(mnemonic: str) -> bool:
+    """Whether loads and stores stay on their side of an instruction: it waits for other threads, for copies
+    or for memory. (Machine code of nvcc 13.0; loads pass any other.)"""
+    return _WAITS.match(mnemonic) is not None
+
+
 def _unscored(mnemonic: str, destinations: tuple[PtxTarget, ...] | None) -> PtxUnknown | PtxOutside:
     for shape, reason in _OUTSIDE:
         if shape.match(mnemonic):

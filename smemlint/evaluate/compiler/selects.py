@@ -223,7 +223,11 @@ def _only(m: Machine, log: Sequence[Event | Barrier]) -> tuple[Event, Int] | Non
     left = [
         e
         for e in log
-        if (e.order not in gone if isinstance(e, Event) else not gone or e.stop not in ("fork", "perhaps"))
+        if (
+            e.order not in gone
+            if isinstance(e, Event)
+            else not gone or e.stop not in ("fork", "perhaps", "assert")
+        )
     ]
     if len(left) != 1 or not isinstance(left[0], Event):
         return None

@@ -23,6 +23,7 @@ from smemlint.evaluate.analysis.ptx import (
     PtxUnknown,
     PtxUnread,
     parse,
+    waits,
 )
 from smemlint.evaluate.control_flow.masks import decode
 from smemlint.evaluate.language.accesses import escape, load, record_access, store
@@ -88,6 +89,8 @@ def asm_value(m: Machine, e: Asm) -> Value:
         elif isinstance(instruction, PtxBranch):
             m.must = np.zeros_like(m.must)  # what follows may be passed over
         elif isinstance(instruction, PtxUnknown | PtxOutside | PtxUnread):
+            if not (m.host or isinstance(instruction, PtxUnread)) and waits(instruction.mnemonic):
+                m.barrier()
             for target in _lost(m, e, instruction, inputs):
                 write(target, Other())
     m.must = kept

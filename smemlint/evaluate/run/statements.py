@@ -52,7 +52,7 @@ from smemlint.ir import (
 from smemlint.ir.macros import asserted, is_macro_like
 from smemlint.ir.memo import by_identity
 from smemlint.ir.uses import last_statement
-from smemlint.ir.walk import nodes_of
+from smemlint.ir.walk import names_in, nodes_of
 from smemlint.patterns import pattern
 
 MOST_DEFAULTS = 4096
@@ -234,8 +234,10 @@ def run_evaluate(m: Machine, s: Evaluate) -> None:
         text = "is not defined in the files that were read: what it stands for was not analysed"
         m.note("unknown-macro", f"`{macro.name}` {text}", macro.place)
     live = len(m.frame.live)
-    holds = asserted(s.expr) if m.host else None
-    if holds is None:
+    holds = asserted(s.expr)
+    if not m.host and holds is not None and names_in(holds):
+        m.stop("assert")
+    if not m.host or holds is None:
         discard(m, s.expr)
         if m.host and isinstance(s.expr, UnknownExpr) and s.expr.reason == "throw":
             throw(m, s.expr)
@@ -266,5 +268,6 @@ def run_launch(m: Machine, s: LaunchStmt) -> None:
 
 
 def run_unknown(m: Machine, s: UnknownStmt) -> None:
-    m.note("unknown-statement", f"a statement that is not followed: {s.reason}", s.place)
+    followed = "a statement that is not followed: " if s.code == "unknown-statement" else ""
+    m.note(s.code, followed + s.reason, s.place)
     run_all(m, s.parts)

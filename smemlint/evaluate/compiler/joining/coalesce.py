@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
@@ -23,7 +24,7 @@ from smemlint.evaluate.compiler.joining.join_events import JoinGroup
 from smemlint.evaluate.compiler.joining.similar_addresses import rewritten
 from smemlint.evaluate.compiler.joining.vectorise import vectorise
 from smemlint.evaluate.compiler.log import Entry, Log
-from smemlint.evaluate.machine.machine import Event, Machine, SiteLog
+from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.values.affine import UNSURE
 from smemlint.evaluate.values.number import Int
 from smemlint.ir.types import SHORT, USHORT, element_type
@@ -48,6 +49,9 @@ CHOSEN_POINTER = (
     "whether neighbours are joined depends on how the compiler makes the pointer that a condition moves"
 )
 BRANCH_LEFT = "whether neighbours are joined depends on whether a condition between them stays a branch"
+ASSERTED = (
+    "whether neighbours are joined depends on whether the program is built with the `assert` between them"
+)
 LOOP_POINTER = (
     "whether neighbours are joined depends on where the compiler lets the pointer of the loop start"
 )
@@ -112,6 +116,7 @@ def widened(
     rests: dict[int, Event] = {}
     late: dict[int, SiteLog] = {}
     moving = movable(m, log) if groups else set()
+    asserts = [e.order for e in logged if isinstance(e, Barrier) and e.stop == "assert"]
     for group in groups:
         leader = logged[group.leader]
         assert isinstance(leader, Event)
@@ -128,7 +133,7 @@ def widened(
             if member.site is not leader.site:
                 runs[id(member.site)].followed = (group.width, leader.site)
         members = [e for index in group.members if isinstance(e := logged[index], Event)]
-        doubt = _doubt_of(group, members, moving)
+        doubt = _doubt_of(group, members, moving, asserts)
         runs[id(leader.site)].doubtful = doubt or runs[id(leader.site)].doubtful
     for site, why in _doubted(m, log, runs, facts, late, doubts):
         runs[site].doubtful = why
@@ -146,8 +151,13 @@ def widened(
     return runs
 
 
-def _doubt_of(group: JoinGroup, members: Sequence[Event], moving: Set[int]) -> str:
-    """Why accesses may not run joined that an order of all would join. moving: as in movable()."""
+def _doubt_of(group: JoinGroup, members: Sequence[Event], moving: Set[int], asserts: Sequence[int]) -> str:
+    """Why accesses may not run joined that an order of all would join. moving: as in movable(); asserts: the
+    places in that order of what fails by a call, which nothing passes."""
+    if asserts and bisect_right(asserts, min(e.order for e in members)) != bisect_right(
+        asserts, max(e.order for e in members)
+    ):
+        return ASSERTED
     if members[0].site.op == "store" and len({e.site.width for e in members}) > 1:
         return PAIRS
     if group.doubtful:

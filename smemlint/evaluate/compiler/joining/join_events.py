@@ -17,7 +17,7 @@ from smemlint.records import record
 WIDEST = 16
 """Bytes a lane of the widest shared-memory instruction."""
 
-PASSABLE = ("fork", "call", "predicate", "opaque", "exchange", "perhaps")
+PASSABLE = ("fork", "call", "predicate", "opaque", "exchange", "perhaps", "assert")
 ATOMICS = frozenset({"atomic", "cas", "cas loop load", "cas loop", "increment"})
 
 
