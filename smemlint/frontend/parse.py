@@ -48,6 +48,7 @@ from smemlint.records import record
 from smemlint.source import SourceError, SourceFile
 from smemlint.source.blank import blanked
 from smemlint.source.build_macros import build_macro
+from smemlint.source.per_text import per_text
 from smemlint.system import clock
 from smemlint.system.observed import collecting
 
@@ -255,14 +256,14 @@ class _Attempt:
         text = prelude + configuration_text(self.options, self.configuration) + healed
         switched = [re.split(r"[=(]", item.removeprefix("-"))[0] for item in self.configuration]
         unsaved: list[tuple[str, str | bytes]] = [
-            (self.main, _as_clang_reads(self.source.bytes, switched)),
+            (self.main, _as_clang_reads(drop_defines(self.source.bytes, switched))),
             (HEALED, text),
         ]
         edited = dict(self.options.edited)
         read = {**edited, **{path: read_file(path) for path in self.plan.files if path not in edited}}
         read |= dict.fromkeys(self.plan.blanked, b"")
         read |= {f"{STOOD_IN}/{name}": b"" for name in self.plan.stood_in}
-        unsaved += [(path, _as_clang_reads(data, switched)) for path, data in read.items()]
+        unsaved += [(path, _as_clang_reads(drop_defines(data, switched))) for path, data in read.items()]
         for last in (False, True):
             compiled = prelude_arguments(std)
             arguments = [*BASE_ARGUMENTS, f"-std={std}", *compiled, "-include", HEALED]
@@ -290,13 +291,14 @@ _RESTRICTED = pattern(rb"(?<=>)\s*\b__restrict(?:__)?\b")
 _QUALIFIER_DEFINED = pattern(rb"#[ \t]*(?:define|undef)[ \t]+__(?:host|device|global|shared|constant)__")
 
 
-def _as_clang_reads(data: bytes, switched: list[str]) -> bytes:
-    """A text without its own definitions of macros that a configuration switches, and of CUDA's qualifiers:
-    headers make these nothing where no option tells them that nvcc reads the file. Braces around the shape of
-    a launch are parentheses, and operands of assembly stand apart. No class is `__restrict__` (older
-    compilers take `Accessor<T> __restrict__ in`): clang would drop every launch of that kernel."""
-    names = [*switched, *_QUALIFIERS] if _QUALIFIER_DEFINED.search(data) else switched
-    data = _RESTRICTED.sub(lambda found: blanked(found.group()), drop_defines(data, names))
+@per_text
+def _as_clang_reads(data: bytes) -> bytes:
+    """A text without its own definitions of CUDA's qualifiers: headers make these nothing where no option
+    tells them that nvcc reads the file. Braces around the shape of a launch are parentheses, and operands of
+    assembly stand apart. No class is `__restrict__` (older compilers take `Accessor<T> __restrict__ in`):
+    clang would drop every launch of that kernel."""
+    data = drop_defines(data, _QUALIFIERS if _QUALIFIER_DEFINED.search(data) else ())
+    data = _RESTRICTED.sub(lambda found: blanked(found.group()), data)
     return with_commas(in_parentheses(data))
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from smemlint.patterns import pattern
+from smemlint.source.per_text import per_text
 from smemlint.source.tokens import literals
 
 _INK = pattern(r"[^\n]")
@@ -16,14 +15,14 @@ def blanked(data: bytes) -> bytes:
     return _INK_BYTES.sub(b" ", data)
 
 
-@lru_cache(maxsize=16)
+@per_text
 def blank_literals(data: bytes) -> bytes:
     """Return the same number of bytes, with comments, strings and characters turned into spaces. Several
     readers ask for the same file."""
     return _blank(data.decode("latin-1"), comments_only=False).encode("latin-1")
 
 
-@lru_cache(maxsize=64)
+@per_text
 def blank_comments(text: str) -> str:
     """Return a text of the same length, with its comments turned into spaces. Included files are asked for
     again with each file that includes them."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from smemlint.patterns import pattern
+from smemlint.source.per_text import per_text
 from smemlint.source.project import ROOT_MARKS, SKIPPED_FOLDERS, digest_of, project_root
 from smemlint.system.observed import exists, note, remembered
 from smemlint.system.reading import UnreadableError, read_regular
@@ -171,7 +172,12 @@ def includes(path: str, header: str) -> bool:
 
 def _included(path: str) -> set[bytes]:
     """Names of the files that a file includes, without their folders."""
-    return {match.group(1) for match in _INCLUDE.finditer(_bytes(path))}
+    return _names_included(_bytes(path))
+
+
+@per_text
+def _names_included(text: bytes) -> set[bytes]:
+    return {match.group(1) for match in _INCLUDE.finditer(text)}
 
 
 def is_header(path: str) -> bool:

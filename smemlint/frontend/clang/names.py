@@ -33,7 +33,13 @@ TEMPLATE_PARAMETERS = frozenset((TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAM
 _INVALID = range(70, 74)
 _UNNAMED = pattern(r"(\((?:unnamed|anonymous|lambda)[\w ]*?) at .*?:(\d+:\d+)(?=\))")
 """Clang names what has no name by its path."""
+_WORD = pattern(rb"[A-Za-z_]\w*")
 _CONVERTS = pattern(r"operator (?!new\b|delete\b|co_await\b)[A-Za-z_]")
+
+
+def words_in(text: bytes) -> frozenset[str]:
+    """Return the names and keywords in a text."""
+    return frozenset(word.decode() for word in set(_WORD.findall(text)))
 
 
 def valid(node: Node) -> bool:
@@ -68,10 +74,17 @@ class Definition:
     """The record in which a friend is defined, a function of the namespace that sees the record's names."""
     told_by: Node | None = None
     """The declaration that says for a definition on which side it runs."""
+    _words: frozenset[str] | None = None
 
     def text(self) -> bytes:
         """Return the source text of the definition."""
         return self.file.data[self.begin : self.end]
+
+    def words(self) -> frozenset[str]:
+        """Return the names and keywords in it."""
+        if self._words is None:
+            self._words = words_in(self.text())
+        return self._words
 
 
 @record(slots=True)

@@ -11,16 +11,16 @@ from dataclasses import replace
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.names import PARAMETER
+from smemlint.frontend.clang.names import PARAMETER, Definition
 from smemlint.frontend.lower.lowering import Context
 from smemlint.ir import Declare, Function, LaunchStmt, PointerTo, Record, RecordRef, Var
 from smemlint.ir.types import own_name
 from smemlint.ir.walk import nodes_of
 from smemlint.patterns import pattern
+from smemlint.records import record
 from smemlint.toolkit.reading import READING
 
 _PART = rb"(?:\s*\.\s*\w+|\s*\[[^\]\n]*\])*"
-_WORD = pattern(rb"[A-Za-z_]\w*")
 _VALUE = pattern(rb"([^;{}\n]*);")
 _CALL = pattern(rb"(\w+)\s*\(([^(){};]*)\)")
 _CHANGES = rb"(?!(?:" + b"|".join(re.escape(n.encode()) for n in sorted(READING)) + rb")\b)\w+\s*\("
@@ -40,21 +40,22 @@ def with_assigned(
     given |= {v.type.name for v in c.found.globals.values() if isinstance(v.type, RecordRef)}
     given -= started
     result = dict(records)
-    words: dict[int, frozenset[bytes]] = {}
-    for key in _with_bases(started | given, records):
+    keys = _with_bases(started | given, records)
+    naming = _Naming.of(c.declarations.functions.values() if keys else ())
+    for key in keys:
         record = records.get(key)
         names = [f.name for f in record.fields if f.name] if record is not None else []
         if record is not None and names:
             assigned: dict[str, frozenset[int] | None] = {}
-            for name, numbers in _assigned(c, record, names, words):
+            for name, numbers in _assigned(c, record, names, naming):
                 known = assigned.get(name, frozenset())
                 assigned[name] = None if known is None or numbers is None else known | numbers
             if key in given:  # who sets `p->name` sets that of this class only where no other has the name
                 own = own_name(record.name)
-                others = b" ".join(r.text() for r in c.declarations.records.values() if r.name != own)
-                elsewhere = set(_WORD.findall(others)) if any(assigned.values()) else set()
+                others = (r.words() for r in c.declarations.records.values() if r.name != own)
+                elsewhere = frozenset[str]().union(*others) if any(assigned.values()) else frozenset()
                 listed = any(assigned.values()) and _is_listed(c, own)
-                assigned = {n: None if listed or n.encode() in elsewhere else x for n, x in assigned.items()}
+                assigned = {n: None if listed or n in elsewhere else x for n, x in assigned.items()}
             result[record.name] = replace(record, assigned=assigned)
     return result
 
@@ -152,23 +153,44 @@ def _is_listed(c: Context, own: str) -> bool:
     return any(made.search(f.text()) for f in c.declarations.functions.values())
 
 
+@record(frozen=True, slots=True, eq=False)
+class _Naming:
+    """Functions by what they are called without template arguments, and by the words in them, each list in
+    the order of `functions`."""
+
+    functions: list[Definition]
+    called: dict[str, list[Definition]]
+    saying: dict[str, list[int]]
+
+    @staticmethod
+    def of(functions: Iterable[Definition]) -> _Naming:
+        """Read the functions."""
+        naming = _Naming(list(functions), {}, {})
+        for number, f in enumerate(naming.functions):
+            naming.called.setdefault(f.name.split("<", 1)[0], []).append(f)
+            for word in f.words():
+                naming.saying.setdefault(word, []).append(number)
+        return naming
+
+    def saying_one(self, names: Iterable[str]) -> Iterator[Definition]:
+        """Give the functions with one of the words."""
+        for number in sorted({number for name in names for number in self.saying.get(name, ())}):
+            yield self.functions[number]
+
+
 def _assigned(
-    c: Context, record: Record, names: list[str], words: dict[int, frozenset[bytes]]
+    c: Context, record: Record, names: list[str], naming: _Naming
 ) -> Iterator[tuple[str, frozenset[int] | None]]:
-    """Which members of a record are set where, and to which numbers. words: by id(), those of each function
-    so far."""
+    """Which members of a record are set where, and to which numbers."""
     own = own_name(record.name)
     any_of = b"|".join(re.escape(name.encode()) for name in names)
     inside, outside = _pattern(rb"(?<![\w.>])(?:this\s*->\s*)?", any_of), _pattern(rb"(?:\.|->)\s*", any_of)
-    asked = {name.encode() for name in names}
-    functions = list(c.declarations.functions.values())
-    making = {f.key for f in functions if f.name.split("<", 1)[0] in (own, f"~{own}")}
-    made = b"\n".join(f.text() for f in functions if f.key in making)
-    for f in functions:
+    makers = [f for name in (own, f"~{own}") for f in naming.called.get(name, ())]
+    making = {f.key for f in makers}
+    made = b"\n".join(f.text() for f in makers)
+    for f in naming.saying_one(names):
         text = f.text()
-        if id(f) not in words:
-            words[id(f)] = frozenset(_WORD.findall(text))
-        if f.key in making or words[id(f)].isdisjoint(asked) or _is_part(f.name, text, made):
+        if f.key in making or _is_part(f.name, text, made):
             continue
         of = f.record is not None and cursors.spelling(f.record).split("<", 1)[0] == own
         for match in (inside if of else outside).finditer(text):

@@ -12,7 +12,7 @@ from typing import TypeAlias, TypeVar
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import INIT_LIST
-from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition, valid
+from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition, valid, words_in
 from smemlint.frontend.clang.positions import Positions
 from smemlint.frontend.lower.assigned import with_assigned, with_set_apart
 from smemlint.frontend.lower.decls import SHARED_ATTRIBUTE, DeclarationLowering
@@ -36,6 +36,7 @@ from smemlint.ir.walk import nodes_of
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
+from smemlint.source.per_text import per_text
 
 T = TypeVar("T")
 _GROUP = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
@@ -52,7 +53,6 @@ _MEMBER_INSTANCE = pattern(
     r"(?:<[^;{}()]*>)?\s*\("
 )
 """An explicit instantiation of a method: of its class, as far as launches go."""
-_WORD = pattern(rb"[A-Za-z_]\w*")
 _SET = pattern(
     rb"\b([A-Za-z_]\w*)\s*(?:(?:\[[^\]]*\]|\.\w+)\s*)*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\b([A-Za-z_]\w*)\s*\("
 )
@@ -197,7 +197,7 @@ def _roots(c: Context, wanted: frozenset[str]) -> _Roots:
 
     own = tuple(owner for owner in classes if owner.file.path in c.own)
     # What names a wanted one is among the functions, but for methods in classes.
-    inside = frozenset[str]().union(*map(_words, own))
+    inside = frozenset[str]().union(*(owner.words() for owner in own))
     return _Roots(
         tuple(root for root in (*roots, *callers, *setting) if is_asked(root)),
         own,
@@ -210,15 +210,11 @@ def _setting(
     c: Context, functions: Sequence[Definition], launching: Iterable[Definition]
 ) -> list[Definition]:
     """Functions that set file-scope variables that those name which lead to a launch, or that call such."""
-    words = set[str]().union(*map(_words, launching))
+    words = set[str]().union(*(f.words() for f in launching))
     names = words & c.declarations.variables_named.keys()
     others = [f for f in functions if len(f.text()) > HOST_LIMIT or f.file.path in c.own] if names else []
     sets = [(f, {(m[0] or m[1]).decode() for m in _SET.findall(f.text())}) for f in others]
     return _reaching(names, [(f.name, said, f) for f, said in sets])
-
-
-def _words(found: Definition) -> frozenset[str]:
-    return frozenset(word.decode() for word in _WORD.findall(found.text()))
 
 
 def _reaching(names: set[str], mentions: Iterable[tuple[str, Set[str], T]]) -> list[T]:
@@ -251,7 +247,7 @@ def _require_methods(c: Context, leading: set[str]) -> None:
     if not leading:
         return
     waiting = (f for fs in c.work.waiting.values() for f in fs if f.file.path in c.own)
-    unnamed = [(f.name, _words(f) - {f.name}, f) for f in waiting if f.key not in c.work.queued]
+    unnamed = [(f.name, f.words() - {f.name}, f) for f in waiting if f.key not in c.work.queued]
     for f in _reaching(leading, unnamed):
         c.work.require(f)
 
@@ -282,7 +278,7 @@ def _may_run_code(c: Context, node: Node) -> bool:
         return False
     text = _text_of(c, node).encode()
     named = (c.declarations.functions_named, c.declarations.records_named)
-    words = {w.decode() for w in _WORD.findall(text)}
+    words = words_in(text)
     return any(not words.isdisjoint(known) for known in named) or _LAMBDA.search(text) is not None
 
 
@@ -301,12 +297,12 @@ def _kept_by_host(c: Context) -> set[str]:
 
 def _reached(c: Context, name: str, node: Node) -> set[str]:
     """What the text of a variable names, and the functions and classes that it names, however indirectly."""
-    seen = {w.decode() for w in _WORD.findall(_text_of(c, node).encode())} - {name}
+    seen = set(words_in(_text_of(c, node).encode()) - {name})
     queue = list(seen)
     named = (c.declarations.functions_named, c.declarations.records_named)
     for word in queue:
-        texts = [d.text() for known in named for d in known.get(word, ())]
-        new = {w.decode() for text in texts for w in _WORD.findall(text)} - seen
+        told = [d.words() for known in named for d in known.get(word, ())]
+        new = frozenset[str]().union(*told) - seen
         queue += new
         seen |= new
     return seen
@@ -382,7 +378,7 @@ def _callers(
     if not launching:
         return [], [], set()
     known = {f.key for f in functions}
-    rest = {f.key: (f.name, _words(f), f.key) for f in (*functions, *records)}
+    rest = {f.key: (f.name, f.words(), f.key) for f in (*functions, *records)}
     named = set[str]().union(*(words for _, words, _ in rest.values()))
     bodies = {
         name: macro.body for name, macro in c.positions.macros().items() if name in named or "(" in macro.body
@@ -473,19 +469,34 @@ def _is_of(f: Definition, owner: str) -> bool:
 
 def _instantiating(c: Context) -> Iterator[str]:
     """The text of files with explicit instantiations, and what macros make of such: `DECLARE(float)`."""
-    texts = [file.data.decode("utf-8", "replace") for file in c.positions.project_files()]
-    if not any(map(_MAKES.search, texts)):
+    texts = [file.data for file in c.positions.project_files()]
+    if not any(map(_makes, texts)):
         return
-    defined = [macro_of(*parts) for text in texts for parts in DEFINE.findall(text)]
+    defined = [macro for text in texts for macro in _defined(text)]
     macros = {macro.name: macro for macro in defined}
     making = _making(defined)
     for text in texts:
-        if not making and not _MAKES.search(text):
+        if not making and not _makes(text):
             continue
-        text = blank_comments(text)
-        yield _with_lists(DEFINE.sub("", text), macros)
+        code = blank_comments(text.decode("utf-8", "replace"))
+        yield _with_lists(_undefined(code), macros)
         if making:
-            yield from _expansions(text, making, dict(macros))
+            yield from _expansions(code, making, dict(macros))
+
+
+@per_text
+def _makes(text: bytes) -> bool:
+    return _MAKES.search(text.decode("utf-8", "replace")) is not None
+
+
+@per_text
+def _defined(text: bytes) -> list[Macro]:
+    return [macro_of(*parts) for parts in DEFINE.findall(text.decode("utf-8", "replace"))]
+
+
+@per_text
+def _undefined(code: str) -> str:
+    return DEFINE.sub("", code)
 
 
 def _with_lists(text: str, macros: Mapping[str, Macro]) -> str:

@@ -243,6 +243,8 @@ def _guards(data: bytes, lost: Mapping[int, int]) -> list[tuple[tuple[str, bool]
     lost: offset -> where the outermost skipped range around it begins. Conditions that were passed before
     (include guards among them) hold already and are left out.
     """
+    if not lost:
+        return []
     code = blank_literals(data)
     found: list[tuple[tuple[str, bool], ...]] = []
     stack: list[_Level] = []

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from functools import lru_cache
 
 from smemlint.frontend.text.shadows import Blocks, scope_end, shadowed_until
 from smemlint.ir import Place, Unparsed
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.blank import blank_literals, blanked
+from smemlint.source.per_text import per_text
 
 INACTIVE = "in a preprocessor branch that no tried configuration switches on"
 DROPPED = "clang dropped the statement"
@@ -112,7 +112,7 @@ def uncovered(
     return tuple(sorted(result, key=lambda item: (item.place.path, item.place.offset)))
 
 
-@lru_cache(maxsize=256)
+@per_text
 def _code(data: bytes) -> bytes:
     """Without comments, literals and preprocessor lines."""
     return _DIRECTIVE.sub(lambda found: blanked(found.group()), blank_literals(data))

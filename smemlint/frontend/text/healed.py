@@ -12,12 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import field, replace
-from functools import lru_cache
 from itertools import count
 
 from smemlint.ir.macros import is_check
 from smemlint.patterns import pattern
 from smemlint.records import record
+from smemlint.source.per_text import per_text
 
 VIRTUAL = "/smemlint-virtual"
 """Folder of files that exist in memory only. What is declared there is ours: names without meaning."""
@@ -152,12 +152,12 @@ def _silent(scope: Healed) -> Iterator[tuple[str, str]]:
             yield from _silent(entry)
 
 
-@lru_cache(maxsize=16)
+@per_text
 def _as_text(data: bytes) -> str:
     return data.decode("latin-1")
 
 
-@lru_cache(maxsize=16)
+@per_text
 def _words(data: bytes) -> frozenset[str]:
     """The words of a text: some hundred names are looked for in texts of megabytes."""
     return frozenset(_WORD.findall(_as_text(data)))

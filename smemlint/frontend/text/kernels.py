@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from smemlint.frontend.text.conditions import wish_for
 from smemlint.frontend.text.configurations import guards_of
@@ -14,6 +13,7 @@ from smemlint.ir import Unparsed
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.blank import blank_literals
+from smemlint.source.per_text import per_text
 from smemlint.source.tokens import literals
 
 _KERNEL = pattern(rb"(?<!\w)__global__(?!\w)")
@@ -44,7 +44,7 @@ class TextKernel:
     end: int
 
 
-@lru_cache(maxsize=256)
+@per_text
 def may_matter(text: bytes) -> bool:
     """Whether a text holds anything that lowering begins at. Many files include the same headers."""
     if MATTERS.search(text) or LAUNCHES.search(text):

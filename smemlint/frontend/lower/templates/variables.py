@@ -11,6 +11,7 @@ from smemlint.frontend.text.expansion import ANGLES, listed
 from smemlint.ir import OpaqueType, TemplateArgument, TemplateParam, VariableTemplate
 from smemlint.patterns import pattern
 from smemlint.source.blank import blank_comments
+from smemlint.source.per_text import per_text
 
 _LIST = r"<((?:[^<>;{}]|<[^<>;{}]*>)*)>"
 _VARIABLE = pattern(
@@ -33,8 +34,7 @@ def variable_templates(c: Context) -> dict[str, tuple[VariableTemplate, ...]]:
     for file in c.positions.project_files():
         if b"template" not in file.data:
             continue
-        text = blank_comments(file.data.decode("utf-8", "replace"))
-        for match in _VARIABLE.finditer(text):
+        for match in _written(file.data):
             count += 1
             if count > MOST:
                 break
@@ -42,6 +42,11 @@ def variable_templates(c: Context) -> dict[str, tuple[VariableTemplate, ...]]:
             if made is not None:
                 found.setdefault(made.name, []).append(made)
     return {name: tuple(made) for name, made in found.items()}
+
+
+@per_text
+def _written(text: bytes) -> list[re.Match[str]]:
+    return list(_VARIABLE.finditer(blank_comments(text.decode("utf-8", "replace"))))
 
 
 def _made(c: Context, match: re.Match[str]) -> VariableTemplate | None:
