@@ -7,7 +7,7 @@ with which both arms end is told by `stored_by_both`. In: the log. Out: the log 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
 from typing import TypeAlias
@@ -81,8 +81,10 @@ def note(
     together = not c.known and not any(s.varying for mono in c.terms for s in mono)
     perhaps = False
     laddered = isinstance(only_statement(arms[1]), If)
+    behind = what_is_behind(m, at)
+    kept_apart = _is_kept_apart(m, at)
     if (together or laddered or not chosen) and not m.task.as_written:
-        if note_values(m, c, first, second, chosen_values(*arms)):
+        if not kept_apart and note_values(m, c, first, second, chosen_values(*arms)):
             return
         chosen = is_of_one_value(*arms) or (laddered and not together and chosen)
         perhaps = not together and not chosen
@@ -90,9 +92,8 @@ def note(
             return
         chosen = chosen or (perhaps and is_of_one_value(*arms, tail=True))
     if chosen:
-        behind = what_is_behind(m, at)
-        if behind is Behind.JOIN and not _is_of_ladder(m, at):
-            return  # three ways meet behind them
+        if kept_apart:
+            return
         pairs = _pairs(m, first, second)
         if behind is not Behind.STEP and _ends_in_a_store(arms[1]):
             pairs = [(other, one) for one, other in pairs]  # on the line of the second
@@ -254,19 +255,25 @@ def _head(log: Sequence[Event | Barrier], arm: Node) -> Iterator[Event]:
         yield e
 
 
-def _is_of_ladder(m: Machine, at: If | None) -> bool:
-    """Whether an `if` is an arm of another one whose arms are alike."""
+def _is_kept_apart(m: Machine, at: If | None) -> bool:
+    """Whether another way meets the arms of an `if` behind it, and brings no element of its own."""
     f = m.frame.function
-    return f is not None and id(at) in _ladders(f)
+    while at is not None and what_is_behind(m, at) is Behind.JOIN:
+        around = None if f is None else _ladders(f).get(id(at))
+        if around is None:
+            return True
+        at = around
+    return False
 
 
 @by_identity
-def _ladders(f: Function) -> frozenset[int]:
-    found: set[int] = set()
+def _ladders(f: Function) -> Mapping[int, If]:
+    """By id() of each `if` that is an arm of another one of which all arms give an element, that one."""
+    found: dict[int, If] = {}
     for n in nodes_of(f.body):
-        if isinstance(n, If) and alike(n):
-            found |= {id(only_statement(arm)) for arm in (n.then, n.otherwise)}
-    return frozenset(found)
+        if isinstance(n, If) and (alike(n) or chosen_values(n.then, n.otherwise)):
+            found |= {id(only_statement(arm)): n for arm in (n.then, n.otherwise) if arm is not None}
+    return found
 
 
 @by_identity

@@ -62,6 +62,35 @@ def test_on_a_condition_of_all_lanes_one_value_is_one_load(body: str, number: in
     assert len(exact) == (number if number > 1 else 0)
 
 
+@pytest.mark.parametrize(
+    ("body", "number"),
+    [
+        ("if (d > 3) { if (n > 3) v = s[2 * t]; else v = s[31 - t]; }", 2),
+        ("if (d > 3) u = 2; else if (n > 3) v = s[2 * t]; else v = s[31 - t];", 2),
+        ("if (d > 3) { u = s[5 * t]; v = 0; } else { if (n > 3) v = s[2 * t]; else v = s[31 - t]; }", 3),
+        ("if (d > 3) { if (n > 3) v = s[2 * t]; else v = s[31 - t]; u = v * v; }", 1),
+        ("if (n > 9) { if (n & 4) v = s[2 * t]; else v = s[31 - t]; } else v = s[3 * t];", 1),
+        ("if (n > 9) { if (n & 4) v = s[2 * t]; else v = s[31 - t]; } else { v = s[3 * t]; u = 2; }", 1),
+        ("if (d > 9) { if (n > 3) v = s[2*t]; else if (n > 1) v = s[31-t]; else v = s[3*t]; }", 3),
+        ("if (d > 3) { if (n > 3) { v = s[2 * t]; u = 2; } else { v = s[31 - t]; u = 3; } }", 2),
+        ("if (d > 3) { if (n > 3) v = s[2 * t] * w; else v = s[31 - t] * w; }", 2),
+    ],
+)
+def test_a_way_that_meets_both_arms_behind_them_and_brings_no_element_keeps_them_apart(
+    body: str, number: int
+) -> None:
+    assert len(told(body)) == number
+
+
+def test_what_the_first_rounds_do_not_do_is_not_said_to_be_never_done() -> None:
+    """An anti-diagonal sweep, whose later rounds one stands for."""
+    busy = "if (data[i + j] > 1) { q[t] += in[i]; if (in[j] < q[t ^ 1]) q[t] = u; }"
+    later = "v = s[t + 1]; if (i == 513) u = s[t]; else u = s[8 * t & 1023];"
+    body = f"for (int i = 1; i < 1024; i++) {{ for (int j = 0; j < 16; j++) {busy}"
+    body += f" if (i <= 512) {{ u = s[t]; }} else {{ {later} }} w += u; }}"
+    assert any(c.ways == 8 for c in told(body))
+
+
 def test_a_load_of_either_place_costs_what_the_one_or_the_other_does() -> None:
     (one,) = told("if (n > 3) v = s[4 * t]; else v = s[31 - t];")
     costs = [passes([4 * t for t in range(32)]), passes([31 - t for t in range(32)])]
