@@ -34,6 +34,17 @@ class IntegerFunction:
     high: int | None = None
 
 
+def _ones(x: int) -> int:
+    return x.bit_count()
+
+
+def _most_ones(v: Int) -> int:
+    """As many bits as a number may have: of those of the lanes in front (`__popc(vote & lanes_below)`) no
+    lane has all 32."""
+    low, high = bounds(v)
+    return 64 if low is None or high is None or low < 0 else high.bit_length()
+
+
 def _reversed(x: int, bits: int) -> int:
     return int(f"{x:0{bits}b}"[::-1], 2)
 
@@ -112,8 +123,8 @@ _TABLE: dict[str, IntegerFunction] = {
     "__ffsll": IntegerFunction(lambda x: (x & -x).bit_length(), (ULONG,), INT, 0, 64),
     "__clz": IntegerFunction(lambda x: 32 - x.bit_length(), (UINT,), INT, 0, 32),
     "__clzll": IntegerFunction(lambda x: 64 - x.bit_length(), (ULONG,), INT, 0, 64),
-    "__popc": IntegerFunction(lambda x: x.bit_count(), (UINT,), INT, 0, 32),
-    "__popcll": IntegerFunction(lambda x: x.bit_count(), (ULONG,), INT, 0, 64),
+    "__popc": IntegerFunction(_ones, (UINT,), INT, 0, 32),
+    "__popcll": IntegerFunction(_ones, (ULONG,), INT, 0, 64),
     "__brev": IntegerFunction(lambda x: _reversed(x, 32), (UINT,), UINT),
     "__brevll": IntegerFunction(lambda x: _reversed(x, 64), (ULONG,), ULONG),
     "__byte_perm": IntegerFunction(_permuted, (UINT, UINT, UINT), UINT),
@@ -180,6 +191,8 @@ def applied(m: Machine, name: str, f: IntegerFunction, values: Sequence[Value]) 
         return formed(result, affine.atom(name, *(form_of(n) for n in numbers)))
     least, most = range_of(f.result)
     low, high = least if f.low is None else f.low, most if f.high is None else f.high
+    if f.compute is _ones:
+        high = min(high, _most_ones(numbers[0]))
     if len(numbers) in (1, 2):
         return m.unknowns.derived(name, numbers[0], numbers[-1], f.result, low, high)
     reason = reason_of(list(values)) or Unresolved(

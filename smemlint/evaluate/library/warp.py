@@ -76,8 +76,9 @@ def shuffled(m: Machine, name: str, v: Value, by: Value, width: int | None, plac
     reason = Unresolved("data-dependent", "comes from another lane", place)
     if isinstance(v, Int):
         low, high = bounds(v)
+        one = width == 32 and is_uniform(by) and not any(way in name for way in ("up", "down", "xor"))
         return m.unknowns.value(
-            v.type, "shuffled value", varying=not m.host, low=low, high=high, reason=reason
+            v.type, "shuffled value", varying=not m.host, low=low, high=high, reason=reason, shared=one
         )
     return Other(getattr(v, "type", None), False, reason)
 

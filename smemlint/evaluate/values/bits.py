@@ -70,8 +70,8 @@ def bit_and(a: Int, b: Int, unknowns: Unknowns) -> Int:
                 low = modulo_floor(a, 1 << low_zeros, t, unknowns)
                 return subtract(wide, low, t)
             return unknowns.derived("&", rest, b, t, 0, mask, mask & -mask)
-    high_a, high_b = bounds(a)[1], bounds(b)[1]
-    highs = [h for h, v in ((high_a, a), (high_b, b)) if h is not None and (bounds(v)[0] or 0) >= 0]
+    limits = bounds(a), bounds(b if mask is None else Int(mask, t))
+    highs = [high for low, high in limits if high is not None and (low or 0) >= 0]
     return unknowns.derived("&", a, b, t, 0 if highs else None, min(highs) if highs else None)
 
 

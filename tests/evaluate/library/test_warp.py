@@ -113,3 +113,28 @@ def test_a_vote_on_a_uniform_number_counts_the_lanes_of_an_incomplete_part() -> 
     group = f"{BLOCK} auto g = cg::tiled_partition<8>(block);"
     (conflict,) = scored(f"{group} s[g.ballot(n & 2)] = 1;", block=(12, 1, 1))
     assert conflict.trace.offsets[:, :12].tolist() == [[4 * 255] * 8 + [4 * 15] * 4, [0] * 12]
+
+
+LOADED = "(int)out[threadIdx.x]"
+BELOW = f"__ballot_sync({ALL}, {LOADED} > 3)"
+
+
+@pytest.mark.parametrize(
+    ("index", "ways"),
+    [
+        # one lane tells all the others where to begin
+        (f"__shfl_sync({ALL}, {LOADED}, 0) + threadIdx.x % 32", 1),
+        (f"__shfl_sync({ALL}, {LOADED}, n) + threadIdx.x % 32 * 2", 2),
+        (f"__shfl_sync({ALL}, {LOADED}, threadIdx.x / 32) + threadIdx.x % 32", None),
+        (f"__shfl_sync({ALL}, {LOADED}, 0, 8) + threadIdx.x % 32", None),
+        (f"__shfl_up_sync({ALL}, {LOADED}, 1) + threadIdx.x % 32", None),
+        # of the 31 lanes below no more say yes: within 32 words
+        (f"__popc({BELOW} & ((1u << threadIdx.x % 32) - 1))", 1),
+        (f"__popc({BELOW} & ((1 << threadIdx.x % 32) - 1))", 1),
+        (f"__shfl_sync({ALL}, {LOADED}, 0) + __popc({BELOW} & ((1u << threadIdx.x % 32) - 1))", 1),
+        (f"__popc({BELOW} & ({LOADED} | 1))", None),
+    ],
+)
+def test_where_a_warp_puts_what_its_lanes_keep(index: str, ways: int | None) -> None:
+    (conflict,) = scored(f"s[{index}] = 1;")
+    assert (conflict.ways if conflict.grade is Grade.EXACT else None) == ways
