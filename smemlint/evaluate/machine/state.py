@@ -116,7 +116,8 @@ class Barrier:
     order: int
     stop: Stop = "barrier"
     at: int = 0
-    """Of a `call`: id() of the place of the expression that it is of; 0: the block of code ends with it."""
+    """Of a `call`: id() of the place of the expression that it is of; 0: the block of code ends with it. Of a
+    `fork`: whether all rounds of a loop that disappears may go on in a copy for each arm."""
     arms: tuple[int, ...] = ()
     """Of a fork: the regions of the two arms, whose stores it does not keep apart."""
     parts_arms: bool = False

@@ -49,6 +49,7 @@ from smemlint.evaluate.run.meeting import (
     may_be_several,
     meet,
 )
+from smemlint.evaluate.run.selected import reaches_memory
 from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.lanes import equal_masks, some
@@ -282,6 +283,7 @@ def branch(
         small=m.code_size.touched + m.code_size.operations - work <= PREDICATED,
         stopped=bool(stops & {"barrier", "call"}),
         together=yes.together and not c.known,
+        aside=c.known and any(reaches_memory(m, a) for a in _passed_over(arms, yes, no)),
     )
     if yes_root == no_root and turned > logged and ended > turned:
         m.lines.both.setdefault(yes_root, []).append((taken_line, passed_line, ran.small, leads(*arms)))
@@ -316,6 +318,12 @@ def branch(
         m.must = sure(m, must & may & ~(m.threads.nobody if yes.together and no.together else lost))
     meet(m, c, ran, arms, at)
     return any(not is_limit(m, o.cells.get(at)) for o, at in parted)
+
+
+def _passed_over(arms: tuple[Stmt | None, Stmt | None], yes: Branch, no: Branch) -> list[Stmt]:
+    """The arms that nobody takes."""
+    lanes = zip(arms, (yes, no), strict=True)
+    return [arm for arm, those in lanes if arm is not None and not some(those.may)]
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -169,10 +169,11 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     first = len(m.log)
     if c.known and isinstance(c.const, int):
         leave_open(m, choice)
-        if guessed or form_of(c).terms:
+        open_to_nvcc = guessed or bool(form_of(c).terms)
+        if open_to_nvcc:
             m.arm(roots[not c.const], ("?", m.lines.made))
         chosen = evaluate(m, e.then if c.const else e.otherwise)
-        if guessed:
+        if open_to_nvcc:
             aside = e.otherwise if c.const else e.then
             _part(m, e, touched, together=False, reaches=reaches_memory(m, aside))
         if early:
@@ -214,7 +215,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     m.lines.region = line
     if after is not None:
         merge_into(m, ar.one_unknown(c, m.unknowns), after)
-    _part(m, e, touched, together=then.together)
+    _part(m, e, touched, together=then.together and not c.known)
     if a is None or b is None:
         chosen = a if a is not None else b if b is not None else Other()
         if evaluate is rvalue and isinstance(chosen, Int):

@@ -18,7 +18,7 @@ from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.stored_by_both import note_stores
 from smemlint.evaluate.compiler.stored_over import note_stored_over
 from smemlint.evaluate.machine.machine import Barrier, Machine
-from smemlint.evaluate.run.selected import leaves_a_branch
+from smemlint.evaluate.run.selected import is_asked_in_front, leaves_a_branch
 from smemlint.evaluate.values.number import Int
 from smemlint.ir import Call, Function, If, Index, Member, Return, Stmt
 from smemlint.ir.jumps import jumps_in
@@ -38,7 +38,7 @@ Arms: TypeAlias = "tuple[Stmt | None, Stmt | None]"
 class Ran:
     """Two arms that ran. line: the region in front of them; regions: theirs; logged: where in the log they
     are; touched: their accesses of memory; small: they become predicates; stopped: something in them ends the
-    line; together: all lanes take the same one."""
+    line; together: all lanes take the same one; aside: one that the launch switches off accesses memory."""
 
     line: int
     regions: tuple[int, ...]
@@ -47,6 +47,7 @@ class Ran:
     small: bool
     stopped: bool
     together: bool
+    aside: bool = False
 
 
 def condition_key(m: Machine, at: If | None) -> Hashable | None:
@@ -123,7 +124,7 @@ def _left(m: Machine, ran: Ran, arms: Arms, at: If | None, stored: int) -> Left:
     """What a condition leaves that keeps stores apart. stored: stores of its arms that run behind them."""
     if any(arm is not None and _parts(m, arm) for arm in arms):
         return Left.BRANCH
-    touches = ran.touched > stored
+    touches = ran.aside or ran.touched > stored
     if at is None or m.host:
         return Left.BRANCH if touches else Left.CHOICE
     return leaves_a_branch(m, at.condition, arms, touches=touches, together=ran.together, stored=stored)
@@ -135,7 +136,8 @@ def _part(m: Machine, ran: Ran, at: If | None, left: Left, *, before: bool) -> N
     regions = ran.regions if _is_asked_once(m, ran, at) else ()
     for one in regions:
         m.lines.others.setdefault(one, set()).update(r for r in regions if r != one)
-    m.stop("fork" if left is Left.BRANCH else "perhaps", arms=regions)
+    in_front = left is Left.BRANCH and at is not None and is_asked_in_front(m, at.condition, ran.together)
+    m.stop("fork" if left is Left.BRANCH else "perhaps", int(in_front), arms=regions)
     if m.silent:
         return
     fork = m.log[-1]

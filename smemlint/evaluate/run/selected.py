@@ -18,7 +18,7 @@ from smemlint.evaluate.machine.dispatch import lvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.speculated import COMPUTE, SETS, Arm, parts_of_statement
 from smemlint.evaluate.values.number import form_of
-from smemlint.evaluate.values.value import Pointer
+from smemlint.evaluate.values.value import Pointer, is_uniform
 from smemlint.ir import (
     STEPS,
     ArrayOf,
@@ -47,12 +47,15 @@ from smemlint.ir.show import show
 from smemlint.ir.uses import array_of, holds, variables_set
 from smemlint.ir.walk import names_in, walk
 from smemlint.records import record
+from smemlint.toolkit.model import Effect
+from smemlint.toolkit.table import effect_of
 
 _OF_ONE, _OF_BOTH = 5, 6
 """Loads and operations of an `if` without `else`, and of both arms: more are left to a branch."""
 _MOST_SET = 2
 """Variables that the arms set: so are more."""
 _OPERATORS = frozenset((*COMPUTE, "~", "!"))
+_ON_MEMORY = (Effect.LOAD, Effect.STORE, Effect.ATOMIC)
 
 
 @record(slots=True)
@@ -82,15 +85,35 @@ def leaves_a_branch(
     else:
         types = NO_TYPES if m.frame.function is None else types_of(m.frame.function)
         left = branch_left(then, otherwise, together=together, fixed=_is_fixed(m, arms), types=types)
-    if left is Left.BRANCH and together and not stores and m.context.unrolled:
+    if left is Left.BRANCH and not stores and is_asked_in_front(m, condition, together):
         return Left.PERHAPS  # each round may go on in a copy of the loop for its arm
     return left
 
 
-def reaches_memory(m: Machine, e: Expr) -> bool:
-    """Return whether an expression loads from other memory than the thread's own."""
+def is_asked_in_front(m: Machine, condition: Expr, together: bool) -> bool:
+    """Return whether a condition is the same in all rounds of a loop that disappears, and for all lanes."""
+    loops = m.context.unrolled
+    if not loops or not loops[-1].renewed.isdisjoint(names_in(condition)):
+        return False
+    return together or _is_one_for_all(m, condition)
+
+
+def _is_one_for_all(m: Machine, e: Expr) -> bool:
+    """Whether a condition asks what all lanes share, also where the launch tells it."""
+    if isinstance(e, Unary) and e.op == "!":
+        return _is_one_for_all(m, e.operand)
+    sides = (e.left, e.right) if isinstance(e, Binary) else (e,)
+    if isinstance(e, Binary) and e.op in ("&&", "||"):
+        return all(_is_one_for_all(m, side) for side in sides)
+    return all(is_uniform(unseen(m, side)) for side in sides)
+
+
+def reaches_memory(m: Machine, e: Expr | Stmt) -> bool:
+    """Return whether code accesses other memory than the thread's own."""
     for n in walk(e):
         if isinstance(n, Unary) and n.op == "*":
+            return True
+        if isinstance(n, Call) and isinstance(n.callee, Name) and effect_of(n.callee.name) in _ON_MEMORY:
             return True
         root = array_of(n) if isinstance(n, Index) else None
         own = m.frame.variables.get(root.id) if isinstance(root, Name) else None

@@ -7,8 +7,10 @@ types is inline PTX, which the optimiser does not join across.
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
+from instructions import compiled, needs_nvcc
 
 from smemlint.evaluate import evaluate
 from smemlint.frontend import load
@@ -120,3 +122,81 @@ def test_a_record_with_gaps_that_is_loaded_whole(members: str, narrow: bool) -> 
     loads = [c for c in found if c.site.op == "load" and c.site.place.line == 3 and c.wavefronts]
     assert {c.site.width < 4 for c in loads} >= {narrow}
     assert all(c.wavefronts == c.wavefronts_low for c in loads) is narrow
+
+
+EIGHT = "for (int i = 0; i < 4; i++) { "
+BETWEEN_BRANCHES = {
+    # an `if` or a choice that leaves a branch: words would join across it
+    "a guarded load": (
+        EIGHT + "u[i] = s[4 * t + i]; d[i] = 4 * t + i < n ? in[4 * t + i] : 0.f; } w += u[0] * d[0] + "
+        "u[1] * d[1] + u[2] * d[2] + u[3] * d[3];",
+        {2: 4},
+    ),
+    "a guarded store": (
+        EIGHT + "const float v = s[4 * t + i]; w += v; if (v > 3) o[t + i] = w; }",
+        {2: 4},
+    ),
+    "an atomic": (EIGHT + "const float v = s[4 * t + i]; if (v > w) atomicAdd(o + i, v); }", {2: 4}),
+    "a break": (EIGHT + "w += (float)s[4 * t + i]; if (w > 9.f) break; }", {2: 4}),
+    "slow arithmetic": (EIGHT + "const float v = s[4 * t + i]; if (t + i < n) w += __expf(v); }", {2: 4}),
+    "on one side each": (
+        "w = (float)s[4 * t] + (float)s[4 * t + 1]; if (t < n) o[t + 99] = w; "
+        "w += (float)s[4 * t + 2] * (float)s[4 * t + 3];",
+        {4: 2},
+    ),
+    "in an arm": ("w = (float)s[4 * t]; if (t < n) w += (float)s[4 * t + 1];", {2: 2}),
+    "all in an arm": ("if (t < n) " + EIGHT + "w += (float)s[4 * t + i]; }", {8: 1}),
+    # choices, and arms that only compute
+    "a maximum": (EIGHT + "const float v = s[4 * t + i]; if (v > w) w = v; }", {8: 1}),
+    "a choice": (EIGHT + "const float v = s[4 * t + i]; w = t + i < n ? w * v + 2.f : v - 3.f; }", {8: 1}),
+    "a count": (EIGHT + "if ((float)s[4 * t + i] > u[0]) w += 1.f; }", {8: 1}),
+    "a plain store": (EIGHT + "w += (float)s[4 * t + i]; o[64 + 32 * i + t] = w; }", {8: 1}),
+}
+ASKED_IN_FRONT = {
+    "loads": EIGHT + "const float v = s[4 * t + i]; w += n > 3 ? v * in[i] : v; }",
+    "stores": EIGHT + "const float v = s[4 * t + i]; w += v; if (n > 3) o[64 * i + t] = v; }",
+}
+TYPES = {"half": "half", "short": "short"}
+
+
+def filled(body: str, name: str, type: str) -> str:
+    return f"""
+    extern "C" __global__ void {name}(const float *in, float *o, int n) {{ __shared__ {type} s[512];
+    const {type} *h = (const {type} *)in; int t = threadIdx.x; for (int i = t; i < n; i += 32) s[i] = h[i];
+    __syncthreads(); float w = in[99], u[4] = {{w}}, d[4]; {body} o[t] = w; }}"""
+
+
+def traced(body: str, type: str) -> list[tuple[int, int, str]]:
+    """Bytes a lane, accesses of a warp, why it is a range: of the loads."""
+    text = "#include <cuda_fp16.h>\n" + filled(body, "k", type)
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1), arguments={"n": 300})).traces
+    return [
+        (t.joined or t.site.width, int(t.weights.sum()), t.reason.code if t.reason else "")
+        for t in traces
+        if t.site.op == "load" and len(t.offsets) and t.weights.any()
+    ]
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize(("body", "widths"), BETWEEN_BRANCHES.values(), ids=BETWEEN_BRANCHES)
+def test_narrow_loads_do_not_join_across_a_branch(body: str, widths: dict[int, int], type: str) -> None:
+    found: Counter[int] = Counter()
+    for width, count, _ in traced(body, type):
+        found[width] += count
+    assert found == widths
+
+
+@pytest.mark.parametrize("body", ASKED_IN_FRONT.values(), ids=ASKED_IN_FRONT)
+def test_a_condition_that_all_rounds_share_may_be_asked_in_front_of_the_loop(body: str) -> None:
+    """Also where the launch tells what it is. nvcc 13.0 has a copy for each arm, with LDS.64."""
+    assert [why for _, _, why in traced(body, "short")] == ["joined-or-not"]
+
+
+@needs_nvcc
+def test_nvcc_joins_narrow_loads_between_branches_alone(tmp_path: Path) -> None:
+    cases = [(body, widths, type) for body, widths in BETWEEN_BRANCHES.values() for type in TYPES]
+    text = "".join(filled(body, f"k{n}", type) for n, (body, _, type) in enumerate(cases))
+    found = compiled("#include <cuda_fp16.h>\n" + text, tmp_path)
+    for n, (body, widths, _) in enumerate(cases):
+        assert {w: c for (op, w), c in found[f"k{n}"].items() if op == "load"} == widths, body

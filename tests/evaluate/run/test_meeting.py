@@ -92,6 +92,26 @@ DOUBTFUL: dict[str, Widths] = {
 }
 
 
+LAUNCHED: dict[str, Widths] = {
+    # n is 32: what the launch decides is open to the compiler, and an arm that nobody takes stays a branch
+    BETWEEN % "x = n > 3 ? in[t] : x;": SINGLES,
+    BETWEEN % "x = n > 99 ? in[t] : x;": SINGLES,
+    BETWEEN % "x = t < n ? in[t] : x;": SINGLES,
+    BETWEEN % "if (n > 99) x = in[t];": SINGLES,
+    BETWEEN % "if (t >= n) x = in[t];": SINGLES,
+    BETWEEN % "if (n > 99) out[t + 32] = a;": SINGLES,
+    BETWEEN % "if (n > 99) atomicAdd(out + 32, a);": SINGLES,
+    BETWEEN % "if (n > 99) x = a * w;": PAIR,
+    FOUR + "s[4 * t + i] = 4 * t + i < n ? in[4 * t + i] : a;": APART,
+    FOUR + "s[4 * t + i] = i < n ? in[4 * t + i] : a;": APART,
+    FOUR + "s[4 * t + i] = t < n ? in[4 * t + i] : a;": APART,
+}
+LAUNCHED_DOUBTFUL: dict[str, Widths] = {
+    FOUR + "s[4 * t + i] = n > 3 ? in[4 * t + i] : a;": EACH,
+    FOUR + "{ if (n > 3) x += in[4 * t + i]; s[4 * t + i] = x; }": EACH,
+}
+
+
 def source(code: str, name: str = "k") -> str:
     code = re.sub(r"\b(turn|poke)\b", rf"\1_{name}", code)
     return f"""__device__ void turn_{name}(int &k, int by) {{ k = k * 3 + by; }}
@@ -104,15 +124,16 @@ def source(code: str, name: str = "k") -> str:
 """
 
 
-def traced(code: str) -> KernelTrace:
+def traced(code: str, n: int | None = None) -> KernelTrace:
     (module,) = load(source_from_bytes("k.cu", source(code).encode()))
-    return evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    arguments = {} if n is None else {"n": n}
+    return evaluate(module, module.kernels()[0], Launch((32, 1, 1), arguments=arguments))
 
 
-def stores(code: str) -> Widths:
+def stores(code: str, n: int | None = None) -> Widths:
     """Bytes a lane -> stores in the code of a warp, but those that only the edge of the grid runs."""
     found: Counter[int] = Counter()
-    for t in traced(code).traces:
+    for t in traced(code, n).traces:
         if t.site.op == "store" and t.weights.any() and (t.reason is None or t.reason.code != "edge-of-grid"):
             found[t.joined or t.site.width] += int(t.weights.sum())
     return dict(found)
@@ -124,9 +145,17 @@ def test_what_conditions_leave_of_stores(code: str, widths: Widths) -> None:
     assert all(t.reason is None or t.reason.code != "joined-or-not" for t in traced(code).traces)
 
 
-@pytest.mark.parametrize("code", DOUBTFUL)
+@pytest.mark.parametrize(("code", "widths"), LAUNCHED.items())
+def test_a_condition_that_the_launch_decides_leaves_what_it_leaves_of_another(
+    code: str, widths: Widths
+) -> None:
+    assert stores(code, n=32) == widths
+
+
+@pytest.mark.parametrize("code", [*DOUBTFUL, *LAUNCHED_DOUBTFUL])
 def test_what_may_go_either_way_is_a_range(code: str) -> None:
-    told = [t for t in traced(code).traces if t.site.op == "store" and t.weights.any()]
+    traces = traced(code, 32 if code in LAUNCHED_DOUBTFUL else None).traces
+    told = [t for t in traces if t.site.op == "store" and t.weights.any()]
     assert any(t.grade is Grade.BOUND and t.reason and t.reason.code == "joined-or-not" for t in told)
 
 
@@ -151,7 +180,7 @@ def test_stores_under_conditions_that_are_not_the_same_stay_apart(code: str) -> 
 @needs_nvcc
 def test_nvcc_does_so(tmp_path: Path) -> None:
     """A guard against a size is one store in two arms there, of which a block in the middle runs one."""
-    cases = EXACT | DOUBTFUL
+    cases = EXACT | DOUBTFUL | LAUNCHED | LAUNCHED_DOUBTFUL
     found = compiled("".join(source(code, f"k{n}") for n, code in enumerate(cases)), tmp_path)
     for n, (code, widths) in enumerate(cases.items()):
         assert {w: c for (op, w), c in found[f"k{n}"].items() if op == "store"} == widths, code

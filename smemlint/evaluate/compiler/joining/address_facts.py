@@ -169,7 +169,16 @@ class AddressFacts:
         if isinstance(e, Barrier):
             around = Around(self._under(e.region))
             kind = JoinKind(
-                e.stop, 0, "", None, 0, e.region, around=around, arms=e.arms, parts_arms=e.parts_arms
+                e.stop,
+                0,
+                "",
+                None,
+                0,
+                e.region,
+                around=around,
+                arms=e.arms,
+                parts_arms=e.parts_arms,
+                in_front=e.stop == "fork" and bool(e.at),
             )
             return JoinEvent(kind, 0, order)
         pattern = self.forms.pattern(e.offset.const, e.may)

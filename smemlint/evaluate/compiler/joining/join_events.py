@@ -85,7 +85,8 @@ class JoinKind:
     alone: it joins with nothing.
     perhaps: it may run with one of the other arm.
     around: the lines in front of this one.
-    arms: of a fork, the regions of both arms, whose stores it does not keep apart; parts_arms: or may.
+    arms: of a fork, the regions of both arms, whose stores it does not keep apart; parts_arms: or may;
+    in_front: it may be asked in front of a loop, and then parts no loads.
     fragment: of a matrix fragment, whose words the compiler does not see: what a store left there is loaded.
     words: 8 bytes are two words, and not one number of 64 bits.
     """
@@ -110,6 +111,7 @@ class JoinKind:
     around: Around = NOWHERE
     arms: tuple[int, ...] = ()
     parts_arms: bool = False
+    in_front: bool = False
 
 
 @record(frozen=True, eq=False, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
-from dataclasses import field
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -48,7 +48,12 @@ def vectorise(
     for index in order:
         if index not in dropped:
             windows.take(index, addresses[index])
-    groups = [group for members in _of_words(events, windows.all) for group in _groups(events, members)]
+    groups = [
+        group
+        for window in _of_words(events, windows.all)
+        for part in _between_branches(events, window)
+        for group in _groups(events, part)
+    ]
     return sorted(groups, key=lambda group: events[group.leader].order), dropped
 
 
@@ -63,6 +68,8 @@ class _Window:
     span: int
     members: list[tuple[int, Address, int]] = field(default_factory=list)
     """(index of the event, its address, position)."""
+    parts: dict[tuple[int, int], list[tuple[int, Address, int]]] = field(default_factory=dict)
+    """Loads of less than a word, by what lies between two branches: their region, the forks before it."""
     epochs: set[int] = field(default_factory=set)
     """Those of the late part in which its members stand."""
     opaque: int = 0
@@ -96,6 +103,8 @@ class _Windows:
         self.doubts = 0
         self.in_arms: Counter[int] = Counter()
         """What may be forks; by region: that may keep stores apart in it alone."""
+        self.copies = 0
+        """Forks that part no loads where a loop has a copy for each arm."""
         self.others = others
         self.around: dict[int, frozenset[int]] = {}
         """By region: it and those that it is a branch of."""
@@ -152,6 +161,7 @@ class _Windows:
             self.doubts += 1
         elif kind.op == "fork":
             self.forks.append(kind)
+            self.copies += kind.in_front
             self.in_arms.update(kind.arms if kind.parts_arms else ())
             self.last = {r: key for r, key in self.last.items() if not self._parts(kind, r)}
         else:
@@ -215,14 +225,21 @@ class _Windows:
             window = self.open[name] = _Window(span, doubts=self._doubts(kind))
             self.all.append(window)
         window.members.append((index, address, self.position))
+        narrow = kind.op == "load" and kind.width < WORD
+        if narrow:
+            part = window.parts.setdefault((kind.region, self._forks(kind.region) - self.copies), [])
+            moved = moved and bool(part)
+            part.append(window.members[-1])
         window.epochs.add(self.epoch)
         window.opaque = self.opaque
         window.late = window.late or late
-        window.doubtful = window.doubtful or (kind.op == "store" and window.doubts != self._doubts(kind))
+        if kind.op == "store" or narrow:
+            window.doubtful = window.doubtful or window.doubts != self._doubts(kind)
         return moved
 
     def _doubts(self, kind: JoinKind) -> int:
-        return self.doubts + sum(self.in_arms[r] for r in self.around[kind.region])
+        branches = self.copies if kind.op == "load" else 0
+        return self.doubts + branches + sum(self.in_arms[r] for r in self.around[kind.region])
 
     def _before(self, kind: JoinKind, address: Address, span: int, epoch: int) -> _Window | None:
         """The window of a load that surely ran before, and can load what a branch needs with it."""
@@ -279,6 +296,17 @@ def _of_words(events: Sequence[JoinEvent], windows: Sequence[_Window]) -> list[_
             other.members += window.members
             other.late = True
     return found
+
+
+def _between_branches(events: Sequence[JoinEvent], window: _Window) -> list[_Window]:
+    """The windows that a window falls into: loads of less than a word do not join across a branch. Where the
+    early part makes words of them machine code may join these: one window, and doubtful."""
+    if len(window.parts) < 2:
+        return [window]
+    parts = [replace(window, members=members, parts={}) for members in window.parts.values()]
+    if not window.late and any(group.width >= WORD for part in parts for group in _groups(events, part)):
+        return [replace(window, doubtful=True)]
+    return parts
 
 
 def _unit(kind: JoinKind) -> int:
