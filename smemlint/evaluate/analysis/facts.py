@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 from smemlint.evaluate.analysis import address_slice
+from smemlint.evaluate.analysis.changes import Changes, changes_of
 from smemlint.evaluate.analysis.guards import constants_of, guards
 from smemlint.evaluate.analysis.parts_read.members import members_read, members_touched, stored_back
 from smemlint.evaluate.analysis.purity import named_functions
@@ -79,11 +80,14 @@ class Code:
         """By id() of an expression in f that is changed and stored, the members that are read of it."""
         return self._once((stored_back, f.id), lambda: stored_back(f, self._meant))
 
-    def handed(self, code: Loop | Function, f: Function | None) -> frozenset[str]:
-        """The variables that something sets in a loop of f, or in f, without assigning to their names:
-        functions that are called, assembly, references, lambdas."""
-        taken = self._once((Code.handed, id(code)), lambda: frozenset(self._taken(code)))
-        return taken if f is None else taken | _set_elsewhere(f)
+    def changes(self, code: Loop | Function, f: Function | None) -> Changes:
+        """What a loop of f, or f itself, may change: by assignments, and by functions that are called,
+        assembly, references and lambdas."""
+        return self._once((Code.changes, id(code)), lambda: self._changes(code, f))
+
+    def _changes(self, code: Loop | Function, f: Function | None) -> Changes:
+        taken = frozenset(self._taken(code))
+        return changes_of(code, f).and_set(taken if f is None else taken | _set_elsewhere(f))
 
     def _taken(self, code: Loop | Function) -> Iterator[str]:
         for n in walk(code.body if isinstance(code, Function) else (code.condition, code.body, code.step)):

@@ -105,7 +105,7 @@ def is_made_before(m: Machine, of: Expr | tuple[Expr, ...]) -> bool:
     for exits in reversed(m.context.loops):
         if exits.switch:
             continue
-        if names is None or not names.isdisjoint(exits.renewed):
+        if names is None or not names.isdisjoint(exits.changes.variables):
             return False
         if exits.stays or exits.round:
             return True

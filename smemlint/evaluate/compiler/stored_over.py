@@ -23,6 +23,7 @@ from smemlint.evaluate.machine.machine import Event, Machine
 from smemlint.evaluate.machine.state import Selected
 from smemlint.evaluate.values.value import same
 from smemlint.ir import (
+    ArrayOf,
     Assign,
     Binary,
     Block,
@@ -36,13 +37,16 @@ from smemlint.ir import (
     Index,
     Literal,
     Loop,
+    Member,
     Name,
     Stmt,
+    Unary,
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
-from smemlint.ir.uses import array_of, assignment, holds, only_statement, statements
+from smemlint.ir.types import held_type
+from smemlint.ir.uses import array_of, assignment, holds, only_statement, statements, variables
 from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.records import record
 
@@ -57,18 +61,24 @@ class _Over(Enum):
 @record(frozen=True, slots=True)
 class _Found:
     """A condition that stores again. over: whether they are one where no loop disappears; unrolled: in a loop
-    that does; loads: the arm reads an element; names: those in the place; loops: those around, here."""
+    that does; loads: the arm reads an element; names: those in the place; loops: those around, here.
+    condition, value: what it asks and stores; reads: it asks memory; alike: that may be what is stored, by
+    its type."""
 
     over: _Over | None
     unrolled: _Over | None
     loads: bool
     names: frozenset[str]
     loops: int
+    condition: Expr
+    value: Expr
+    reads: bool
+    alike: bool
 
 
-def note_stored_over(m: Machine, s: If, part: slice) -> bool:
+def note_stored_over(m: Machine, s: If, part: slice, *, together: bool) -> bool:
     """Remember that the store in an arm and the one in front of the condition run, or may run, as one; return
-    whether they surely do. part: of the log that the arm is."""
+    whether they surely do. part: of the log that the arm is; together: all lanes take it, or none."""
     f = m.frame.function
     found = None if f is None or m.silent or m.host or m.task.as_written else _stores_over(f).get(id(s))
     if found is None:
@@ -84,6 +94,8 @@ def note_stored_over(m: Machine, s: If, part: slice) -> bool:
     if not same(before.offset, stores[0].offset) or bool((stores[0].may & ~before.must).any()):
         return False
     over = _over(m, found)
+    if together and over is not None and m.context.unrolled and holds(found.value, Index):
+        over = _Over.PERHAPS
     if over is None:
         return False
     called = any(not isinstance(e, Event) and e.stop == "call" for e in m.log[part])
@@ -114,8 +126,12 @@ def _over(m: Machine, found: _Found) -> _Over | None:
     caller."""
     loops = [exits for exits in m.context.loops if not exits.switch]
     inner = m.context.unrolled
-    if inner and len(loops) <= found.loops and not found.names.isdisjoint(inner[0].renewed):
-        return found.unrolled
+    if inner and len(loops) <= found.loops and not found.names.isdisjoint(inner[0].changes.variables):
+        changes = inner[0].changes
+        asked = not found.reads or changes.leave(found.condition)
+        if asked or (not found.alike and changes.leave(found.value)):
+            return found.unrolled
+        return None if found.unrolled is None else _Over.PERHAPS
     if found.over is None or (not inner and len(loops) <= found.loops and not m.context.renews(found.names)):
         return found.over
     return _Over.PERHAPS
@@ -138,20 +154,28 @@ def _stores_over(f: Function) -> Mapping[int, _Found]:
         before: Expr | None = None
         body = block.body if isinstance(block, Block) else ()
         for i, s in enumerate(body):
-            given = _stored_over(s, show(before)) if isinstance(s, If) and before is not None else None
+            given = _stored_over(f, s, show(before)) if isinstance(s, If) and before is not None else None
             if isinstance(s, If) and given is not None and before is not None:
                 place = show(before)
                 again = any(isinstance(n, Index) and show(n) == place for n in walk(body[i + 1 : i + 4]))
                 again = again or _asks(body, s) > 1
-                over, unrolled = _made(s, given, again)
+                over, unrolled = _made(f, s, given, again)
                 if over is not None and (again or (around[id(s)] and id(s) not in apart)):
                     over = _Over.PERHAPS
                 if unrolled is not None and again:
                     unrolled = _Over.PERHAPS
                 found[id(s)] = _Found(
-                    over, unrolled, _loads(given), frozenset(names_in(before)), around[id(s)]
+                    over,
+                    unrolled,
+                    _loads(f, given),
+                    frozenset(names_in(before)),
+                    around[id(s)],
+                    s.condition,
+                    given.value,
+                    _reads(f, s.condition),
+                    _alike(f, s.condition, before),
                 )
-            before = _stored(s, before)
+            before = _stored(f, s, before)
     return found
 
 
@@ -167,20 +191,37 @@ def _array(s: If) -> str:
     return next((show(array_of(n.target)) for n in walk(s.then) if isinstance(n, Assign)), "")
 
 
-def _loads(given: Assign) -> bool:
-    return any(is_element(n) for n in walk(given.value))
+def _loads(f: Function, given: Assign) -> bool:
+    return any(is_element(n) and not _is_own(f, n) for n in walk(given.value))
 
 
-def _made(s: If, given: Assign, again: bool) -> tuple[_Over | None, _Over | None]:
+def _is_own(f: Function, e: object) -> bool:
+    """Whether something is an element of an array of the thread's own."""
+    root = array_of(e) if isinstance(e, Index) else None
+    var = variables(f).get(root.id) if isinstance(root, Name) else None
+    return var is not None and var.storage == "local" and isinstance(var.type, ArrayOf)
+
+
+def _alike(f: Function, condition: Expr, place: Expr) -> bool:
+    """Whether a condition reads numbers of the type that is stored, through a pointer that may lead there."""
+    known = variables(f)
+    stored = known.get(root.id) if isinstance(root := array_of(place), Name) else None
+    read = [array_of(n) for n in walk(condition) if isinstance(n, Index | Member | Unary) and is_element(n)]
+    of = [known.get(r.id) if isinstance(r, Name) else None for r in read]
+    mine = None if stored is None else held_type(stored.type)
+    return any(v is None or (not v.restrict and held_type(v.type) == mine) for v in of) or mine is None
+
+
+def _made(f: Function, s: If, given: Assign, again: bool) -> tuple[_Over | None, _Over | None]:
     """Whether one store is made of what a condition stores and the one in front; and in the rounds of a loop
     that disappears."""
-    loads = _loads(given)
+    loads = _loads(f, given)
     plain = isinstance(uncast(given.value), Literal | FloatLiteral | Name) and given is assignment(
         only_statement(s.then)
     )
     light = not loads and branch_left(s.then, None, together=False) is Left.CHOICE
     unrolled = _Over.SURELY if light else _Over.PERHAPS
-    if _reads(s.condition):
+    if _reads(f, s.condition):
         several = any(isinstance(n, Binary) and n.op in ("&&", "||") for n in walk(s.condition))
         if several:
             return None, None
@@ -189,29 +230,33 @@ def _made(s: If, given: Assign, again: bool) -> tuple[_Over | None, _Over | None
     return (_Over.PERHAPS if masked and loads else _Over.SURELY), unrolled
 
 
-def _stored(s: Stmt, before: Expr | None) -> Expr | None:
+def _stored(f: Function, s: Stmt, before: Expr | None) -> Expr | None:
     """Where the latest store goes, if nothing reads memory behind it."""
     a = assignment(s)
     if a is not None and is_element(a.target) and a.op == "=":
         return a.target
-    return before if isinstance(s, Declare | Evaluate) and not _reads(s) else None
+    return before if isinstance(s, Declare | Evaluate) and not _reads(f, s) else None
 
 
-def _stored_over(s: If, before: str) -> Assign | None:
+def _stored_over(f: Function, s: If, before: str) -> Assign | None:
     """What the arm of a condition stores there. before: the place, as text."""
     if s.otherwise is not None:
         return None
     inner = only_statement(s.then)
     if isinstance(inner, If):
-        return None if _reads(s.condition) or _reads(inner.condition) else _stored_over(inner, before)
+        return (
+            None if _reads(f, s.condition) or _reads(f, inner.condition) else _stored_over(f, inner, before)
+        )
     if is_branched(s.then):
         return None
     given = [a for a in map(assignment, statements(s.then)) if a is not None and show(a.target) == before]
     return given[0] if len(given) == 1 else None
 
 
-def _reads(e: Expr | Stmt) -> bool:
+def _reads(f: Function, e: Expr | Stmt) -> bool:
     """Whether code may read or write memory."""
     if isinstance(e, Evaluate) and isinstance(e.expr, Assign) and isinstance(e.expr.target, Name):
-        return _reads(e.expr.value)
-    return holds(e, (Index, Call), ("*",))
+        return _reads(f, e.expr.value)
+    if holds(e, Call, ("*",)):
+        return True
+    return any(isinstance(n, Index) and not _is_own(f, n) for n in walk(e))

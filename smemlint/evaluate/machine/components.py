@@ -360,7 +360,7 @@ class Context:
 
     def renews(self, names: Set[str]) -> bool:
         """Return whether a loop around that stays a loop may give one of these variables another value."""
-        return any(exits.stays and not names.isdisjoint(exits.renewed) for exits in self.loops)
+        return any(exits.stays and not names.isdisjoint(exits.changes.variables) for exits in self.loops)
 
     def copy(self) -> Context:
         """Return a context that can change while this one stays; what was supposed is known to both."""

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from smemlint.evaluate.analysis.changes import NOTHING, Changes
 from smemlint.evaluate.analysis.sinkable import Guard, Path
 from smemlint.evaluate.machine.cp_async import Copied
 from smemlint.evaluate.machine.departures import Parts
@@ -305,8 +306,8 @@ class Exits:
     """Whether such a loop has ended in this round."""
     copied: bool = False
     """Whether it is, or holds, such a loop."""
-    renewed: frozenset[str] = frozenset()
-    """Variables that each round may give another value."""
+    changes: Changes = NOTHING
+    """What each round may change."""
     inner: dict[Hashable, list[int]] = field(default_factory=dict)
     """By loop within one iteration: how often it went round each time that it was met."""
 

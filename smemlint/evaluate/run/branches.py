@@ -360,7 +360,7 @@ def _take(
     if c.const:
         run(m, s.then)
         if not guessed:
-            note_stored_over(m, s, slice(begun, len(m.log)))
+            note_stored_over(m, s, slice(begun, len(m.log)), together=False)
     elif otherwise is not None:
         run(m, otherwise)
     if not guessed:

@@ -10,9 +10,11 @@ Read from machine code, nvcc 13.0 for sm_90: docs/dev/joining.md, "One straight 
 from __future__ import annotations
 
 from collections.abc import Hashable
+from enum import Enum, auto
 from typing import TypeAlias
 
-from smemlint.evaluate.analysis.arms.behind_arms import all_of_loops, repeated
+from smemlint.evaluate.analysis.arms.asked_once import asked_once, reads_memory, surely_asked
+from smemlint.evaluate.analysis.arms.behind_arms import repeated
 from smemlint.evaluate.analysis.arms.branch_left import Left
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.stored_by_both import note_stores
@@ -20,12 +22,12 @@ from smemlint.evaluate.compiler.stored_over import note_stored_over
 from smemlint.evaluate.machine.machine import Barrier, Machine
 from smemlint.evaluate.run.selected import is_asked_in_front, leaves_a_branch
 from smemlint.evaluate.values.number import Int
-from smemlint.ir import Call, Function, If, Index, Member, Return, Stmt
+from smemlint.ir import Break, If, Return, Stmt
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
-from smemlint.ir.uses import HANDED, array_of, assignment, holds, last_statement, variables_set
-from smemlint.ir.walk import names_in, nodes_of
+from smemlint.ir.uses import array_of, assignment, last_statement
+from smemlint.ir.walk import names_in
 from smemlint.records import record
 
 PREDICATED = 8
@@ -54,20 +56,17 @@ def condition_key(m: Machine, at: If | None) -> Hashable | None:
     """Return what a condition is known by that is the same wherever it is asked: nothing sets its variables
     again, or no round of the loops around that disappear. None of any other."""
     f = m.frame.function
-    said = None if at is None or f is None or len(m.frames) > 1 else _said(at)
-    if said is None or f is None:
+    if at is None or f is None or len(m.frames) > 1:
         return None
-    _, names = said
     loops = m.context.unrolled
-    renewed = [exits.renewed for exits in loops] if loops else [_set_in(f), m.code.handed(f, f)]
-    return said if all(names.isdisjoint(those) for those in renewed) else None
+    around = [exits.changes for exits in loops] if loops else [m.code.changes(f, f)]
+    return _said(at) if all(changes.leave(at.condition) for changes in around) else None
 
 
 @by_identity
-def _said(at: If) -> tuple[str, frozenset[str]] | None:
-    """A condition as text, and its variables; None of one that reads memory or calls."""
-    c = at.condition
-    return None if holds(c, (Call, Index, Member), ("*",)) else (show(c), names_in(c))
+def _said(at: If) -> tuple[str, frozenset[str]]:
+    """A condition as text, and its variables."""
+    return show(at.condition), names_in(at.condition)
 
 
 @by_identity
@@ -81,20 +80,17 @@ def chooses_a_place(at: If) -> bool:
     return len(places) == 2 and len(arrays) == 1 and show(places[0]) != show(places[1])
 
 
-@by_identity
-def _set_in(f: Function) -> frozenset[str]:
-    """The variables that a function sets after they were declared, or hands to others."""
-    return variables_set(nodes_of(f.body), HANDED)
-
-
 def meet(m: Machine, c: Int, ran: Ran, arms: Arms, at: If | None) -> None:
     """Go on behind two arms: in the line in front of them, where nothing of them ends it."""
     one = note_stores(m, c, ran.logged, arms, at, together=ran.together)
-    over = at is not None and note_stored_over(m, at, ran.logged[0])
+    over = at is not None and note_stored_over(m, at, ran.logged[0], together=ran.together)
     stored = 2 * len(one) + over
     left = _left(m, ran, arms, at, stored)
+    if _is_decided(m, ran, arms, at):
+        m.lines.region = ran.line
+        return
     plain = not ran.stopped and (ran.small or left is not Left.BRANCH)
-    if plain or (may_be_several(m, at) and _is_asked_once(m, ran, at)):
+    if plain or (may_be_several(m, at) and _in_rounds(m, ran, at) is not _Rounds.EACH):
         m.lines.region = ran.line
         if left is not Left.CHOICE:
             loads = over and ran.touched > stored
@@ -111,13 +107,40 @@ def may_be_several(m: Machine, at: If | None) -> bool:
     return bool(m.context.unrolled) or (f is not None and id(at) in repeated(f))
 
 
-def _is_asked_once(m: Machine, ran: Ran, at: If | None) -> bool:
-    """Whether rounds of loops that disappear go on in a copy for each arm, or one `if` is made of theirs."""
+class _Rounds(Enum):
+    """What becomes of a condition in the rounds of loops that disappear."""
+
+    ONE = auto()
+    """One `if` is made of theirs, or they go on in a copy for each arm."""
+    PERHAPS = auto()
+    EACH = auto()
+
+
+def _in_rounds(m: Machine, ran: Ran, at: If | None) -> _Rounds:
     loops = m.context.unrolled
-    if ran.together or not loops:
-        return True
     f = m.frame.function
-    return f is not None and len(loops) <= all_of_loops(f).get(id(at), 0) and condition_key(m, at) is not None
+    if not loops:
+        return _Rounds.ONE
+    if ran.together:
+        if f is None or at is None or not reads_memory(at.condition):
+            return _Rounds.ONE
+        if not all(exits.changes.leave(at.condition) for exits in loops):
+            return _Rounds.EACH
+        return _Rounds.ONE if id(at) in surely_asked(f) else _Rounds.PERHAPS
+    asked = None if f is None else asked_once(f).get(id(at))
+    if asked is None or len(loops) > asked.loops or condition_key(m, at) is None:
+        return _Rounds.EACH
+    return _Rounds.ONE if asked.surely else _Rounds.PERHAPS
+
+
+def _is_decided(m: Machine, ran: Ran, arms: Arms, at: If | None) -> bool:
+    """Whether an earlier round asked a condition that no round changes, and whoever it held for has left."""
+    last = last_statement(arms[0])
+    if arms[1] is not None or any(part.start < part.stop for part in ran.logged):
+        return False
+    loops = m.context.unrolled[: 1 if isinstance(last, Break) else None]
+    asked = isinstance(last, Break | Return) and any(exits.round for exits in loops)
+    return asked and condition_key(m, at) is not None
 
 
 def _left(m: Machine, ran: Ran, arms: Arms, at: If | None, stored: int) -> Left:
@@ -133,7 +156,8 @@ def _left(m: Machine, ran: Ran, arms: Arms, at: If | None, stored: int) -> Left:
 def _part(m: Machine, ran: Ran, at: If | None, left: Left, *, before: bool) -> None:
     """Log that what a condition leaves keeps, or may keep, stores apart. before: those of its arms that are
     one stand behind it."""
-    regions = ran.regions if _is_asked_once(m, ran, at) else ()
+    rounds = _in_rounds(m, ran, at)
+    regions = () if rounds is _Rounds.EACH else ran.regions
     for one in regions:
         m.lines.others.setdefault(one, set()).update(r for r in regions if r != one)
     in_front = left is Left.BRANCH and at is not None and is_asked_in_front(m, at.condition, ran.together)
@@ -146,7 +170,9 @@ def _part(m: Machine, ran: Ran, at: If | None, left: Left, *, before: bool) -> N
         m.log.insert(min(part.start for part in ran.logged), m.log.pop())
     if regions:
         other, last = m.lines.forks.get(regions[0], (at, fork))
-        last.parts_arms = other is not at and all(part.start < part.stop for part in ran.logged)
+        last.parts_arms = rounds is _Rounds.PERHAPS or (
+            other is not at and all(part.start < part.stop for part in ran.logged)
+        )
         m.lines.forks[regions[0]] = at, fork
 
 

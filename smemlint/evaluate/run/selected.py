@@ -12,6 +12,7 @@ with nvcc 13.0 (docs/dev/joining.md, "One straight line").
 from __future__ import annotations
 
 from smemlint.evaluate.analysis.arms.branch_left import NO_TYPES, Left, branch_left, is_same_code
+from smemlint.evaluate.analysis.arms.sunk_values import sinks
 from smemlint.evaluate.analysis.parts_read.computed_halves import types_of
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.machine.dispatch import lvalue, unseen
@@ -77,13 +78,16 @@ def leaves_a_branch(
         return Left.CHOICE
     then, otherwise = arms
     stores = sum(_stores(arm) for arm in arms if arm is not None)
+    f = m.frame.function
     if touches and stores > stored:
+        return Left.BRANCH
+    if stores and f is not None and id(condition) in sinks(f) and not (together and m.context.unrolled):
         return Left.BRANCH
     if touches and (then is None or otherwise is None or _elements(then) != _elements(otherwise)):
         alike = not (together and stores) and otherwise is not None and is_same_code(then, otherwise)
         left = Left.PERHAPS if alike else Left.BRANCH
     else:
-        types = NO_TYPES if m.frame.function is None else types_of(m.frame.function)
+        types = NO_TYPES if f is None else types_of(f)
         left = branch_left(then, otherwise, together=together, fixed=_is_fixed(m, arms), types=types)
     if left is Left.BRANCH and not stores and is_asked_in_front(m, condition, together):
         return Left.PERHAPS  # each round may go on in a copy of the loop for its arm
@@ -124,7 +128,7 @@ def reaches_memory(m: Machine, e: Expr | Stmt) -> bool:
 
 def _is_fixed(m: Machine, arms: tuple[Arm, Arm]) -> bool:
     """Whether no round of the loop around changes what the arms compute, which is made in front of it."""
-    renewed = next((exits.renewed for exits in reversed(m.context.loops) if not exits.switch), None)
+    renewed = next((exits.changes.variables for exits in reversed(m.context.loops) if not exits.switch), None)
     if renewed is None:
         return False
     own = {n.var.id for n in walk(arms) if isinstance(n, Declare)}

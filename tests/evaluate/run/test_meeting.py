@@ -57,6 +57,46 @@ EXACT: dict[str, Widths] = {
     FOUR + "{ poke(&n, 5); if (n & 1) s[4 * t + i] = v[i]; }": APART,
     FOUR + "{ if (t < 9) s[4 * t + i] = v[i]; s[512 + 32 * i + t] = a; }": {4: 8},
     FOUR + "if (t < 9) s[4 * t + i] = v[i]; else out[32 * i + t] = a;": APART,
+    # also by `continue`, in other loops, beside what leaves nothing in front of it
+    **{
+        FOUR + "{ if (%s) continue; s[4 * t + i] = %s; }" % (c, value): ONE
+        for c in ("t >= 9", "q[t] > 3", "n > 3")
+        for value in ("v[i]", "in[4 * t + i]", "expf(v[i])")
+    },
+    FOUR + "{ if (t >= 9) continue; if (n > 5) continue; float z = v[i] * w; s[4 * t + i] = z; }": ONE,
+    "int i = 0; while (i < 4) { if (t < 9) s[4 * t + i] = v[i]; i++; }": ONE,
+    "int i = 0; do { if (a > x) s[4 * t + i] = v[i]; ++i; } while (i < 4);": ONE,
+    FOUR + "{ int o = 4 * t + i; if (t < 9) s[o] = v[i]; }": ONE,
+    FOUR + "{ float z = v[i] * w; if (t < 9) s[4 * t + i] = z; }": APART,
+    FOUR + "{ float z = in[4 * t + i]; if (t >= 9) continue; s[4 * t + i] = z; }": APART,
+    FOUR + "{ if (q[t] > 3) s[4 * t + i] = v[i]; out[32 * i + t] = a; }": APART,
+    FOUR + "{ if (q[t] > 3) s[4 * t + i] = v[i]; __syncwarp(); }": APART,
+    FOUR + "{ if (t >= 9) continue; x += v[i]; s[4 * t + i] = v[i]; } out[t + 64] = x;": APART,
+    FOUR + "{ if (t >= 9) continue; if (v[i] > 3) continue; s[4 * t + i] = v[i]; }": APART,
+    # those who go on behind a way out know the answer
+    FOUR + "{ if (t >= 9) break; s[4 * t + i] = v[i]; }": ONE,
+    FOUR + "{ float z = in[4 * t + i]; if (a > x) break; s[4 * t + i] = z; }": ONE,
+    FOUR + "{ if (q[t] > 3) return; s[4 * t + i] = v[i]; }": ONE,
+    FOUR + "{ if (t >= 9) break; if (v[i] > 3) break; s[4 * t + i] = v[i]; }": APART,
+    # a value that is computed in front moves into the arm that stores it
+    **{
+        FOUR + "{ float z = %s; if (t < 9) s[4 * t + i] = z; else s[4 * t + i] = 0; }" % value: widths
+        for value, widths in {
+            "in[4 * t + i]": APART,
+            "expf(v[i])": APART,
+            "fmaxf(v[i], 0.f)": APART,
+            "v[i] * a": ONE,
+            "fmaxf(v[i], a)": ONE,
+        }.items()
+    },
+    FOUR + "{ float z = expf(v[i]); if (t < 9) s[4 * t + i] = z * z; else s[4 * t + i] = 0; }": ONE,
+    FOUR + "{ float z = expf(v[i]); s[4 * t + i] = t < 9 ? z : 0; }": ONE,
+    # stored over under a condition
+    **{
+        FOUR + "{ s[4 * t + i] = 0; if (%s) s[4 * t + i] = v[i] * w; }" % c: ONE
+        for c in ("t < 9", "v[i] > w", "t + i < 9", "q[t] > 3")
+    },
+    FOUR + "{ s[4 * t + i] = 0; if (q[t + i] > 3) s[4 * t + i] = w; }": ONE,
     # what no round changes is divided in front
     FOUR + "s[4 * t + i] = v[i] * (1.f / w);": ONE,
     FOUR + "{ const float by = 1.f / sqrtf(w + a); s[4 * t + i] = v[i] * by; }": ONE,
@@ -85,6 +125,9 @@ EXACT: dict[str, Widths] = {
 }
 SEQUENCE = " ".join(f"if (t & 1) s[2 * t + {i}] = w * 2; else s[2 * t + {i}] = 0;" for i in (0, 1))
 DOUBTFUL: dict[str, Widths] = {
+    FOUR + "{ s[4 * t + i] = 0; if (in[t + i] > w) s[4 * t + i] = w; }": {4: 5},
+    FOUR + "{ float z = in[32 * i + t]; if (t < 9) s[4 * t + i] = z; }": APART,
+    "int k = t; " + FOUR + "{ if (t < 9) s[4 * t + i] = in[k]; k += n; }": APART,
     SEQUENCE: {8: 2},
     BETWEEN % "if (t < 9) x = a * w * u * a * w * u * a;": SINGLES,
     FOUR + "s[4 * t + i] = n > 3 ? in[4 * t + i] : v[i];": EACH,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum, auto
 
-from smemlint.ir import Block, Declare, Function, If, Loop
+from smemlint.ir import Block, Function, If, Loop
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
-from smemlint.ir.uses import last_statement, only_statement, variables_set
-from smemlint.ir.walk import children, nodes_of, walk
+from smemlint.ir.uses import last_statement
+from smemlint.ir.walk import children, nodes_of
 
 
 class Behind(Enum):
@@ -46,22 +46,6 @@ def behind_arms(f: Function) -> Mapping[int, Behind]:
             look(child, looped)
 
     look(f.body, False)
-    return found
-
-
-@by_identity
-def all_of_loops(f: Function) -> Mapping[int, int]:
-    """By id() of each `if` without `else` that sets no variable: of how many loops around it is all that a
-    round does. There the optimiser asks once for all rounds."""
-    found: dict[int, int] = {}
-    for node in nodes_of(f.body):
-        depth, inner = 0, node
-        while isinstance(inner, Loop):
-            depth, inner = depth + 1, only_statement(inner.body)
-        if depth and isinstance(inner, If) and inner.otherwise is None:
-            own = {n.var.id for n in walk(inner.then) if isinstance(n, Declare)}
-            if variables_set(walk(inner.then)) <= own:
-                found[id(inner)] = max(depth, found.get(id(inner), 0))
     return found
 
 

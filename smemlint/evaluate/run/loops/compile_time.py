@@ -91,13 +91,6 @@ def _changed(s: Loop) -> tuple[str, ...]:
     return tuple(dict.fromkeys(t.id for t in targets if isinstance(t, Name) and t.id not in inside))
 
 
-@by_identity
-def renewed_by(s: Loop) -> frozenset[str]:
-    """Variables that each round of a loop may give another value, those that it declares among them."""
-    inside = {n.var.id for n in walk(s.body) if isinstance(n, Declare)}
-    return frozenset(inside) | frozenset(_changed(s))
-
-
 def compile_time_trips(m: Machine, s: Loop) -> int | None:
     """Iterations of the loop that begins, where the compiler knows them: nothing that the launch or memory
     tells decides when it ends."""

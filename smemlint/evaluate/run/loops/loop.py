@@ -21,7 +21,6 @@ from smemlint.evaluate.run.conditionals import asked
 from smemlint.evaluate.run.loops.compile_time import (
     compile_time_trips,
     counter_of,
-    renewed_by,
     rest_first,
 )
 from smemlint.evaluate.run.loops.doubling import run_doubling
@@ -180,7 +179,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     counter = counter_of(s)
     stays = stays_around(m, s, trip, counter)
     exits.stays = trip is None or stays is True
-    exits.renewed = renewed_by(s) | m.code.handed(s, m.frame.function)
+    exits.changes = m.code.changes(s, m.frame.function)
     constants, counters = m.context.constants, m.context.counters
     if counter is not None:
         m.context.counters = counters | {counter}
