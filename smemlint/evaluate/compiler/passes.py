@@ -10,13 +10,32 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from smemlint.evaluate.compiler import behind_calls, edge, hoist, invariant, selects, sink
-from smemlint.evaluate.compiler.log import Log
+from smemlint.evaluate.compiler.log import Entry, Log
 from smemlint.evaluate.machine.components import Journal
-from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.machine import Event, Machine
 
 Pass: TypeAlias = "Callable[[Log, Journal], Log]"
 
-PIPELINE: tuple[Pass, ...] = (edge.drop, sink.move, selects.merge, hoist.lift, invariant.move_out)
+
+def divide_in_front(log: Log, journal: Journal) -> Log:
+    """Put calculations that no round of a loop changes, and which keep accesses apart, in front of it."""
+    if all(isinstance(e, Event) or e.front is None for e in log.entries):
+        return log
+    return Log(sorted(log.entries, key=_order))
+
+
+def _order(e: Entry) -> float:
+    return e.order if isinstance(e, Event) or e.front is None else e.front - 0.5
+
+
+PIPELINE: tuple[Pass, ...] = (
+    divide_in_front,
+    edge.drop,
+    sink.move,
+    selects.merge,
+    hoist.lift,
+    invariant.move_out,
+)
 
 
 def plain(m: Machine) -> Log:

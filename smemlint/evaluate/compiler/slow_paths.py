@@ -8,20 +8,38 @@ from __future__ import annotations
 
 import math
 import re
+from enum import Enum, auto
 
 import numpy as np
 
+from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.function_sizes import function_size, is_special
 from smemlint.evaluate.machine.functions import called, short_name
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Stop
 from smemlint.evaluate.values.number import Int, form_of
 from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
-from smemlint.ir import STEPS, Assign, Call, Expr, Index, Member, Place, RecordRef, Scalar
+from smemlint.ir import (
+    STEPS,
+    Assign,
+    Call,
+    Expr,
+    FloatLiteral,
+    Function,
+    Index,
+    Literal,
+    Member,
+    Name,
+    Place,
+    RecordRef,
+    Scalar,
+)
+from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
+from smemlint.ir.show import show
 from smemlint.ir.types import BFLOAT16, HALF
 from smemlint.ir.uses import holds
-from smemlint.ir.walk import names_in, walk
+from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.numbers import NARROW
@@ -54,8 +72,15 @@ _CALL = {
 _INTRINSICS: tuple[tuple[re.Pattern[str], Stop], ...] = (
     (pattern(r"__[fd](?:sqrt|rcp|div)_r[nzdu]"), "call"),
     (pattern(r"__frsqrt_rn|__hdiv|__h2div|h2div"), "fork"),
-    (pattern(r"__fdividef|fdividef"), "predicate"),
+    (pattern(r"fdividef"), "predicate"),
 )
+_SCALES = pattern(r"__fdividef")
+"""Functions that scale their operands in place, under a predicate: one that was stored in front stands so."""
+_COPIED = pattern(
+    r"a(?:cosh|sinh|tanh?)|(?:cos|sin)pi|erf(?:c?inv)?|log(?:2|10|1p|b)?|normcdf(?:inv)?|nextafter"
+)
+_COPIED_IN_ARMS = pattern(r"log(?:2|10|1p)?")
+"""Those of floats with a rare case of which the optimiser makes copies of a loop that disappears."""
 _BARRIERS = pattern(r"v?printf|__nanosleep")
 _OPAQUE = pattern(
     r"__ld(?:g|c[agsv]|lu)|__st(?:wb|c[gs]|wt)|atomic\w+|__dp[24]a\w*|clock(?:64)?"
@@ -85,31 +110,99 @@ def function_stops(m: Machine, name: str, operands: list[Value], e: Call) -> Non
         return
     for names, kind in _INTRINSICS:
         if names.fullmatch(short):
-            if kind != "call" or not is_made_before(m, e.arguments):
+            if kind == "call":
+                _call(m, kind, e.arguments, e.place)
+            else:
                 m.stop(kind, id(e.place))
             return
-    if _BRANCH[size].fullmatch(plain):
+    if _SCALES.fullmatch(short):
+        if m.frame.function is None or id(e) in _scaled_in_place(m.frame.function):
+            m.stop("predicate")
+    elif _BRANCH[size].fullmatch(plain):
         m.straight()
     elif _PREDICATES[size].fullmatch(plain):
-        m.stop("fork")
-    elif _CALL[size].fullmatch(plain) and not is_made_before(m, e.arguments):
-        m.stop("call", id(e.place))
+        in_an_arm = bool(m.context.undecided) or bool((m.may != m.threads.present).any())
+        copied = _COPIED_IN_ARMS if in_an_arm else _COPIED
+        if not (size == 4 and copied.fullmatch(plain) and _has_copies(m, e.arguments)):
+            m.stop("fork")
+    elif _CALL[size].fullmatch(plain):
+        _call(m, "call", e.arguments, e.place)
 
 
-def is_made_before(m: Machine, of: Expr | tuple[Expr, ...]) -> bool:
-    """Return whether a calculation is made in front of a loop around that stays one, or was in an earlier
-    round of one that disappears: no round changes what it is made of."""
-    if m.host or len(m.frames) > 1 or not m.context.loops:
+@by_identity
+def _scaled_in_place(f: Function) -> frozenset[int]:
+    """The id() of each such call with an operand that was stored in front, and is not needed behind."""
+    nodes = nodes_of(f.body)
+    given = [n for n in nodes if isinstance(n, Assign) and n.value is not None]
+    stored = {show(n.value): n for n in reversed(given) if is_element(n.target)}
+    found: set[int] = set()
+    for call in nodes:
+        if not isinstance(call, Call) or not _SCALES.fullmatch(called(call)) or call.place is None:
+            continue
+        needed = {n.id for n in nodes if isinstance(n, Name) and _stands_behind(n, call.place)}
+        needed |= {
+            n.target.id
+            for n in given
+            if n.op != "=" and isinstance(n.target, Name) and any(x is call for x in walk(n.value))
+        }
+        for a in () if _is_number(call.arguments[-1]) else call.arguments:
+            if show(a) in stored and not (isinstance(a, Name) and a.id in needed):
+                found.add(id(call))
+    return frozenset(found)
+
+
+def _is_number(e: Expr) -> bool:
+    return isinstance(uncast(e), Literal | FloatLiteral)
+
+
+def _stands_behind(n: Name, place: Place) -> bool:
+    return n.place is not None and n.place.offset > place.end_offset
+
+
+def _call(m: Machine, kind: Stop, of: Expr | tuple[Expr, ...], place: Place | None) -> None:
+    """Log a calculation that machine code calls a function for, where it is made."""
+    made = where_made(m, of)
+    if made is not Made.BEFORE:
+        m.stop(kind, id(place), front=made if isinstance(made, int) else None)
+
+
+def _has_copies(m: Machine, of: tuple[Expr, ...]) -> bool:
+    """Whether loops that disappear have copies for each case of a function: all lanes and rounds have one."""
+    return bool(m.context.unrolled) and where_made(m, of) is not Made.HERE and _is_of_the_launch(m, of)
+
+
+def _is_of_the_launch(m: Machine, of: tuple[Expr, ...]) -> bool:
+    """Whether a calculation is made of the kernel's arguments alone."""
+    f, names = m.frame.function, _made_of(of)
+    if f is None or names is None or len(m.frames) > 1:
         return False
+    return bool(names) and names <= {v.id for v in f.parameters} - m.code.changes(f, f).variables
+
+
+class Made(Enum):
+    """Where a calculation is made that stands in a loop."""
+
+    HERE = auto()
+    BEFORE = auto()
+    """In front of a loop around that stays one, or in an earlier round of one that disappears."""
+
+
+def where_made(m: Machine, of: Expr | tuple[Expr, ...]) -> Made | int:
+    """Return where a calculation is made; of one that no round of the loops around changes, which disappear:
+    what the order of the log was in front of them."""
+    if m.host or len(m.frames) > 1 or not m.context.loops:
+        return Made.HERE
     names = _made_of(of)
+    found: Made | int = Made.HERE
     for exits in reversed(m.context.loops):
         if exits.switch:
             continue
         if names is None or not names.isdisjoint(exits.changes.variables):
-            return False
+            break
         if exits.stays or exits.round:
-            return True
-    return False
+            return Made.BEFORE
+        found = exits.began
+    return found
 
 
 @by_identity
@@ -150,16 +243,18 @@ def _is_narrow(v: Value) -> bool:
     return t in (HALF, BFLOAT16) or (isinstance(t, RecordRef) and t.name in _PAIRS)
 
 
-def division_stops(m: Machine, a: Value, b: Value, place: Place | None, *, made_before: bool) -> None:
-    """Log what a division `a / b` (or `a % b` of integers) keeps apart. made_before: it is not made here."""
+def division_stops(m: Machine, a: Value, b: Value, place: Place | None, made: Made | int) -> None:
+    """Log what a division `a / b` (or `a % b` of integers) keeps apart. made: where it is."""
     if m.host:
         return
     stop = _division(a, b)
     if stop is not None:
         m.code_size.special += 1
-    if stop is not None and not made_before:
+    if stop is not None and made is not Made.BEFORE:
         # That of integers of 64 bits has branches of its own: it ends the block.
-        m.stop(stop, 0 if isinstance(a, Int) and isinstance(b, Int) else id(place))
+        whole = isinstance(a, Int) and isinstance(b, Int)
+        front = made if isinstance(made, int) and not (whole and m.context.undecided) else None
+        m.stop(stop, 0 if whole else id(place), front=front)
 
 
 def _division(a: Value, b: Value) -> Stop | None:

@@ -98,7 +98,7 @@ def note_stored_over(m: Machine, s: If, part: slice, *, together: bool) -> bool:
         over = _Over.PERHAPS
     if over is None:
         return False
-    called = any(not isinstance(e, Event) and e.stop == "call" for e in m.log[part])
+    called = any(not isinstance(e, Event) and e.stop == "call" and e.front is None for e in m.log[part])
     doubtful = called or (found.loads and _is_stored_to(m, before, part.start))
     sure = over is _Over.SURELY and not doubtful
     if sure:

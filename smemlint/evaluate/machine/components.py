@@ -38,7 +38,7 @@ from smemlint.evaluate.values.value import Object, Pointer, Value
 from smemlint.ir import Expr, Function, If, LaunchStmt, RecordRef, Type
 from smemlint.records import record
 
-Size: TypeAlias = tuple[int, int, int, bool, tuple[tuple[Stop, int], ...], bool]
+Size: TypeAlias = tuple[int, int, int, bool, tuple[tuple[Stop, int, bool], ...], bool]
 """What running a statement adds to the code: accesses, operations, special-function operations, whether
 a straight line ends in it, what it keeps apart and where, whether a loop with copies stands in it."""
 STRETCH = 1000
@@ -177,8 +177,8 @@ class Journal:
     chosen: set[int] = field(default_factory=set)
     """id() of expressions that load a record where a condition chooses it or another one."""
     notes: list[Unresolved] = field(default_factory=list)
-    stops: list[tuple[Stop, int]] = field(default_factory=list)
-    """What kept accesses apart so far, barriers aside, and where (`Barrier.at`)."""
+    stops: list[tuple[Stop, int, bool]] = field(default_factory=list)
+    """What kept accesses apart so far, barriers aside, where (`Barrier.at`), and if in front of loops."""
     asked: set[tuple[str, str]] = field(default_factory=set)
     """What the kernel asked of the launch: the compiler does not know it."""
     assumptions: dict[object, Assumption] = field(default_factory=dict)
@@ -392,9 +392,7 @@ class Memo:
     """By class and ids of its template's methods: those that it has."""
     copying: dict[object, bool] = field(default_factory=dict)
     """By type: whether copies of its objects are made by constructors of the program."""
-    sizes: dict[
-        tuple[int, tuple[object, ...]], tuple[int, int, int, bool, tuple[tuple[Stop, int], ...], bool]
-    ] = field(default_factory=dict)
+    sizes: dict[tuple[int, tuple[object, ...]], Size] = field(default_factory=dict)
     """By id() of a statement that is skipped and the instance: what running it adds to the code."""
     carried: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], Carried]] = field(
         default_factory=dict

@@ -152,8 +152,8 @@ def run(m: Machine, s: Stmt) -> None:
         m.code_size.special += size[2]
         if size[3]:
             m.straight()
-        for stop, at in size[4]:
-            m.stop(stop, at)
+        for stop, at, in_front in size[4]:
+            m.stop_again(stop, at, in_front=in_front)
         if size[5]:
             made_copies(m.context.loops)
         m.forget(m.frame.slice.sets[id(s)])

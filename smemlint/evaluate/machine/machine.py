@@ -445,13 +445,22 @@ class Machine:
     def conditions(self) -> Conditions:
         return tuple(self.context.undecided), self.may
 
-    def stop(self, stop: Stop, at: int = 0, *, arms: tuple[int, ...] = (), parts_arms: bool = False) -> None:
-        """Something that keeps accesses apart, though the straight line goes on. at, arms, parts_arms: as in
+    def stop(self, stop: Stop, at: int = 0, *, arms: tuple[int, ...] = (), front: int | None = None) -> None:
+        """Something that keeps accesses apart, though the straight line goes on. at, arms, front: as in
         Barrier."""
         if not self.silent:
-            self.log.append(Barrier(self.lines.region, self.journal.order, stop, at, arms, parts_arms))
+            entry = Barrier(self.lines.region, self.journal.order, stop, at, arms, front=front)
+            self.log.append(entry)
             self.journal.order += 1
-        self.journal.stops.append((stop, at))
+        self.journal.stops.append((stop, at, front is not None))
+
+    def stop_again(self, stop: Stop, at: int, *, in_front: bool) -> None:
+        """The same as when the statement ran that is skipped now. in_front: of the loops around."""
+        around = next((exits for exits in reversed(self.context.loops) if not exits.switch), None)
+        if not in_front or around is None:
+            self.stop(stop, at)
+        elif not (around.stays or around.round):
+            self.stop(stop, at, front=around.began)
 
     def straight(self) -> None:
         """Begin a straight line of code: what follows is in none with what was before."""

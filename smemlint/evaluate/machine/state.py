@@ -123,6 +123,8 @@ class Barrier:
     """Of a fork: the regions of the two arms, whose stores it does not keep apart."""
     parts_arms: bool = False
     """Whether it may keep these apart as well."""
+    front: int | None = None
+    """The order of the log in front of the loop where it is made; None: here."""
 
     @property
     def passable(self) -> bool:
@@ -294,6 +296,8 @@ class Exits:
     iterations: list[Iteration] = field(default_factory=list)
     live: int = 0
     """How many variables with destructors stand outside of it."""
+    began: int = 0
+    """The order of the log in front of it."""
     round: int = 0
     """The iteration that runs."""
     stays: bool = False

@@ -273,7 +273,7 @@ def branch(
     ended = len(m.log)
     passed_line = passed, m.lines.region
     m.straight()
-    stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier)}
+    stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier) and e.front is None}
     (m.lines.after if "barrier" in stops else m.lines.parents)[m.lines.region] = line
     ran = Ran(
         line,
@@ -376,7 +376,8 @@ def _go_on(m: Machine, s: If, c: Int, line: int, taken: _Taken) -> None:
     if s.constexpr or m.host:
         return
     touched, operations, _ = m.code_size.since(taken.counts)
-    stops = {e.stop for part in taken.logged for e in m.log[part] if isinstance(e, Barrier)}
+    entries = (e for part in taken.logged for e in m.log[part])
+    stops = {e.stop for e in entries if isinstance(e, Barrier) and e.front is None}
     ran = Ran(
         line,
         taken.regions,

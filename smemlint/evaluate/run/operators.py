@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smemlint.evaluate.analysis.line_attribution import copied
-from smemlint.evaluate.compiler.slow_paths import division_stops, is_made_before, narrow_stops
+from smemlint.evaluate.compiler.slow_paths import Made, division_stops, narrow_stops, where_made
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce, is_null, null_test, operand_of, type_of
@@ -154,8 +154,8 @@ def binary_value(m: Machine, e: Binary) -> Value:
     guessed = m.unknowns.guessed
     known = len(guessed)
     left, right = rvalue(m, e.left), rvalue(m, e.right)
-    before = e.op in ("/", "%") and is_made_before(m, e)
-    result = _rounded_down(m, e, left, right) or operate(m, e.op, left, right, e.place, made_before=before)
+    made = where_made(m, e) if e.op in ("/", "%") else Made.HERE
+    result = _rounded_down(m, e, left, right) or operate(m, e.op, left, right, e.place, made)
     if m.journal.sums is not None and e.op == "+" and isinstance(result, Int):
         _note_sum(m, m.journal.sums, e, left, right, result)
     if len(guessed) > known and not m.host and e.op in COMPARISONS:
@@ -194,11 +194,11 @@ def binary_place(m: Machine, e: Binary) -> Pointer | Value:
 
 
 def operate(
-    m: Machine, op: str, a: Value, b: Value, place: Place | None, *, made_before: bool = False
+    m: Machine, op: str, a: Value, b: Value, place: Place | None, made: Made | int = Made.HERE
 ) -> Value:
     """`a op b` for values of any kind."""
     if op in ("/", "%"):
-        division_stops(m, a, b, place, made_before=made_before)
+        division_stops(m, a, b, place, made)
     if type(a) is Int and type(b) is Int:
         return ar.binary(op, a, b, m.unknowns)
     if (told := compared_strings(m, op, a, b)) is not None:

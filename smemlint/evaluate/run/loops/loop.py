@@ -155,7 +155,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     entry_must, entry_may, turn = m.must, m.may, m.turns.turn
     tests, begins = s.test_first, (*m.under(entry_must), entry_must) if is_endless(s) else None
     exits, way = m.exits(label=s.label), m.context.way
-    exits.again = bool(s.label)
+    exits.again, exits.began = bool(s.label), m.journal.order
     around = prod(outer.rounds for outer in m.context.loops)
     enter(m, exits)
     left = m.threads.nobody
