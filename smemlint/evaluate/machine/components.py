@@ -38,7 +38,7 @@ from smemlint.evaluate.values.value import Object, Pointer, Value
 from smemlint.ir import Expr, Function, If, LaunchStmt, RecordRef, Type
 from smemlint.records import record
 
-Size: TypeAlias = tuple[int, int, int, bool, tuple[tuple[Stop, int, bool], ...], bool]
+Size: TypeAlias = tuple[int, int, int, bool, tuple[tuple[Stop, int, bool], ...], bool, bool]
 """What running a statement adds to the code: accesses, operations, special-function operations, whether
 a straight line ends in it, what it keeps apart and where, whether a loop with copies stands in it."""
 STRETCH = 1000
@@ -252,6 +252,8 @@ class Turns:
     halved: dict[int, int] = field(default_factory=dict)
     """By first turn of a straight line of a loop whose end only the run tells: iterations by which its
     pointers start off."""
+    perhaps_halved: set[int] = field(default_factory=set)
+    """Those of them whose pointers may start as they are written."""
     lone: dict[int, bool] = field(default_factory=dict)
     """Iterations of which the optimiser makes no copies: whether it knows how often they run."""
     rest: dict[int, int] = field(default_factory=dict)

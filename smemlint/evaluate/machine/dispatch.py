@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from smemlint.evaluate.machine.asked import EVALUATOR, EndedError, SizedUpError
 from smemlint.evaluate.machine.faults import contained
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.machine.state import made_copies
+from smemlint.evaluate.machine.state import made_copies, note_stays
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
 from smemlint.ir import Expr, Place, Stmt, Type
@@ -156,17 +156,21 @@ def run(m: Machine, s: Stmt) -> None:
             m.stop_again(stop, at, in_front=in_front)
         if size[5]:
             made_copies(m.context.loops)
+        if size[6]:
+            note_stays(m.context.loops)
         m.forget(m.frame.slice.sets[id(s)])
         return
     before, region, stops = replace(m.code_size), m.lines.region, len(m.journal.stops)
     around = m.context.loops[-1] if m.context.loops else None
-    copies = around is not None and around.copies
+    copies, holds = around is not None and around.copies, around is not None and around.holds
     if around is not None:
-        around.copies = False
+        around.copies = around.holds = False
     _size_up(m, s, execute)
-    made = around is not None and around.copies
+    made, held = around is not None and around.copies, around is not None and around.holds
     if copies:
         made_copies(m.context.loops)
+    if holds:
+        note_stays(m.context.loops)
     m.memo.sizes[id(s), m.frame.instance] = (
         m.code_size.touched - before.touched,
         m.code_size.operations - before.operations,
@@ -174,6 +178,7 @@ def run(m: Machine, s: Stmt) -> None:
         m.lines.region != region,
         tuple(dict.fromkeys(m.journal.stops[stops:])),
         made,
+        held,
     )
 
 

@@ -305,23 +305,33 @@ class Exits:
     told: bool = False
     """Only loops around it that stay loops tell how often it goes round."""
     behind: bool = False
-    """Whether, in a round of a loop around it, one ran before it of which the optimiser makes copies."""
+    """Whether, in a round of a loop around it, one ran before it that is counted before it begins, or holds
+    another one that stays."""
     copies: bool = False
     """Whether such a loop has ended in this round."""
     copied: bool = False
     """Whether it is, or holds, such a loop."""
     changes: Changes = NOTHING
     """What each round may change."""
+    holds: bool = False
+    """Whether a loop that stays one has ended within it."""
     inner: dict[Hashable, list[int]] = field(default_factory=dict)
     """By loop within one iteration: how often it went round each time that it was met."""
 
 
 def made_copies(loops: Sequence[Exits]) -> None:
-    """Note that a loop has ended of which the optimiser makes copies. loops: those around it."""
+    """Note that a loop has ended that is counted, or holds another one. loops: those around it."""
     for outer in reversed(loops):
         outer.copies = outer.copied = True
         if not outer.switch:
             break
+
+
+def note_stays(loops: Sequence[Exits]) -> None:
+    """Note that a loop that stays one has ended. loops: those around it."""
+    around = next((outer for outer in reversed(loops) if not outer.switch), None)
+    if around is not None:
+        around.holds = True
 
 
 def joins_of(loops: Sequence[Exits]) -> list[Join]:

@@ -40,7 +40,9 @@ def starts_off(m: Machine, log: Log) -> tuple[dict[int, int], set[int]]:
         if line in m.turns.halved:
             for site in {id(e.site): e.site for e in events}.values():
                 by = _advance(m, site, events)
-                if by:
+                if by and line in m.turns.perhaps_halved:
+                    doubtful.add(id(site))
+                elif by:
                     found[id(site)] = gcd(found.get(id(site), 0), by * m.turns.halved[line])
                     doubtful |= _beside(site, events)
         for group in _together([e for e in _iteration(m, events) if moves.perhaps(e)]):

@@ -11,7 +11,7 @@ from smemlint.evaluate.machine.components import Counts
 from smemlint.evaluate.machine.departures import Parts
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Barrier, Event, Exits, Machine
-from smemlint.evaluate.machine.state import Iterated, Iteration, Mask, made_copies
+from smemlint.evaluate.machine.state import Iterated, Iteration, Mask, made_copies, note_stays
 from smemlint.evaluate.run.loops.attempts import Attempt
 from smemlint.evaluate.run.statements import end_scope
 from smemlint.evaluate.values.lanes import equal_masks, some
@@ -84,11 +84,13 @@ def take_turns(
 
 def start_off(m: Machine, turn: int, early: int) -> None:
     """Note that pointers of a loop start in the middle of so many copies. Within a loop that stays one, those
-    behind another loop with copies start as they are written."""
+    behind another loop that is counted, or holds one, start as they are written; deeper down they may."""
     *around, own = m.context.loops
-    own.copied = True
-    if not (own.behind and any(outer.stays for outer in around)):
+    depth = sum(outer.stays for outer in around)
+    if not (own.behind and depth):
         m.turns.halved[turn] = early // 2
+        if depth > 1 and any(outer.holds for outer in around):
+            m.turns.perhaps_halved.add(turn)
 
 
 def enter(m: Machine, exits: Exits) -> None:
@@ -100,7 +102,9 @@ def enter(m: Machine, exits: Exits) -> None:
 def leave(m: Machine) -> None:
     """End a loop."""
     ended = m.context.loops.pop()
-    if ended.copied:
+    if ended.stays:
+        note_stays(m.context.loops)
+    if ended.copied or (ended.stays and ended.holds):
         made_copies(m.context.loops)
 
 

@@ -41,6 +41,7 @@ from smemlint.evaluate.run.loops.iterations import (
 )
 from smemlint.evaluate.run.loops.triangles import stays_around
 from smemlint.evaluate.run.loops.trips import iterations_left
+from smemlint.evaluate.run.loops.uncounted import is_counted
 from smemlint.evaluate.run.loops.uneven import run_uneven
 from smemlint.evaluate.run.statements import end_scope
 from smemlint.evaluate.values.choices import Way
@@ -165,6 +166,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     trip = compile_time_trips(m, s)
     exits.rounds = _VISITS if trip is None else min(trip, _VISITS)
     pragma = pragma_of(m, s, trip)
+    counted = not m.host and (trip is not None or is_counted(m, s))
     ends: frozenset[int] = frozenset()
     starts: list[tuple[int, int]] = []
     turns: list[int] = []
@@ -273,6 +275,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         note_loop(m, exits, turn, unknowns, line, surely=surely, for_all=for_all)
     m.turns.turn, m.context.constants, m.context.counters = turn, constants, counters
     _meet(m, exits, way)
+    exits.copied |= exits.stays and counted
     leave(m)
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)

@@ -9,12 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Set
 from dataclasses import replace
 
+from smemlint.evaluate.analysis.trip_count import countable
+from smemlint.evaluate.language.conversions import truth
 from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.loops.compile_time import is_compile_time, trips_by_formula
 from smemlint.evaluate.run.loops.trips import set_by
 from smemlint.evaluate.values.number import Int
-from smemlint.ir import STEPS, Asm, Assign, Binary, Call, Expr, Index, Loop, Scalar
+from smemlint.evaluate.values.widths import common_type
+from smemlint.ir import STEPS, Asm, Assign, Binary, Call, Expr, Index, Loop, Name, Scalar
+from smemlint.ir.memo import by_identity
 from smemlint.ir.uses import holds, variables_set
 from smemlint.ir.walk import names_in, walk
 
@@ -80,3 +84,33 @@ def _never(m: Machine, c: Expr, changed: Set[str]) -> bool:
         for side, factor in ((n.left, n.right), (n.right, n.left))
         if names_in(side) & changed
     )
+
+
+def is_counted(m: Machine, s: Loop) -> bool:
+    """Return whether nvcc counts the iterations of a loop of unknown length before it begins."""
+    numbers = all(isinstance(unseen(m, target), Int) for target, _ in _sets(s))
+    return numbers and countable(s) and not uncounted(m, s) and not may_wrap(m, s)
+
+
+def may_wrap(m: Machine, s: Loop) -> bool:
+    """Return whether a loop goes in steps of an unsigned sum that is no constant (`i += blockDim.x`): the
+    optimiser makes no copies of it."""
+    for target, step in _sets(s):
+        if not is_compile_time(m, step):
+            own, by = truth(m, unseen(m, target)), truth(m, unseen(m, step))
+            if common_type(own.type, by.type).kind == "uint":
+                return True
+    return False
+
+
+def steps_of(s: Loop) -> list[Expr]:
+    """Return what the loop's counter is changed by, where that is written."""
+    return [step for _, step in _sets(s)]
+
+
+@by_identity
+def _sets(s: Loop) -> tuple[tuple[Name, Expr], ...]:
+    """The counter and what it is changed by."""
+    ids = names_in(s.condition)
+    sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign)]
+    return tuple((n.target, n.value) for n in sets if isinstance(n.target, Name) and n.target.id in ids)

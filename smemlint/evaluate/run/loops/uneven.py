@@ -28,12 +28,13 @@ from smemlint.evaluate.run.loops.iterations import (
     take_turns,
     trial,
 )
+from smemlint.evaluate.run.loops.uncounted import may_wrap, steps_of
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int, add, collapse, formed, scale
 from smemlint.evaluate.values.objects import Snapshot
 from smemlint.evaluate.values.value import Pointer, Value, same
 from smemlint.evaluate.values.widths import common_type
-from smemlint.ir import Assign, Binary, Call, Expr, Goto, Loop, Member, Name, Return
+from smemlint.ir import Binary, Call, Expr, Goto, Loop, Member, Name, Return
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import LONG
@@ -73,9 +74,9 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
         return False
     copies, late = run_time_copies(*size, pragma)
     late = 1 if _has(s, _ATOMIC) else late
-    if any(not is_compile_time(m, e) for e in _steps(s)):
+    if any(not is_compile_time(m, e) for e in steps_of(s)):
         # nvcc counts the iterations only where the sum cannot wrap, and cuts them once.
-        copies, late = (1, 1) if any(_wraps(m, e) for e in _steps(s)) else (copies, 1)
+        copies, late = (1, 1) if may_wrap(m, s) else (copies, 1)
     elif counter.type.kind == "uint" and abs(by or 1) > 1:
         copies = 1
     first = _rest_first(m, s, changes)
@@ -156,20 +157,6 @@ def _ends(m: Machine, s: Loop) -> tuple[Int, Int, str] | None:
     if a is None or b is None or not _is_set(s, left):
         return None
     return a, b, op
-
-
-def _steps(s: Loop) -> list[Expr]:
-    """What the loop's counter is changed by, where that is written."""
-    c = s.condition
-    ids = names_in(c)
-    sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign) and isinstance(n.target, Name)]
-    return [n.value for n in sets if isinstance(n.target, Name) and n.target.id in ids]
-
-
-def _wraps(m: Machine, e: Expr) -> bool:
-    """Whether a sum with this is one of unsigned numbers."""
-    v = _number(m, e)
-    return v is None or v.type.kind == "uint"
 
 
 def _is_set(s: Loop, e: Expr) -> bool:
