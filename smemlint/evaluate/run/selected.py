@@ -97,7 +97,7 @@ def leaves_a_branch(
 def is_asked_in_front(m: Machine, condition: Expr, together: bool) -> bool:
     """Return whether a condition is the same in all rounds of a loop that disappears, and for all lanes."""
     loops = m.context.unrolled
-    if not loops or not loops[-1].renewed.isdisjoint(names_in(condition)):
+    if not loops or not loops[-1].changes.variables.isdisjoint(names_in(condition)):
         return False
     return together or _is_one_for_all(m, condition)
 
