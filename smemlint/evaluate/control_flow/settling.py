@@ -7,7 +7,7 @@ from smemlint.evaluate.machine.paths import Choice
 from smemlint.evaluate.values.choices import taken
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.objects import Snapshot
-from smemlint.evaluate.values.provenance import agree, following, only_symbol
+from smemlint.evaluate.values.provenance import agree, following, only_symbol, value_at
 from smemlint.evaluate.values.value import Closure, FunctionValue, Object, Value, same
 from smemlint.ir.types import BOOL
 
@@ -19,9 +19,33 @@ def choice_at(m: Machine, node: object) -> Choice | None:
     return m.task.paths.at(node)
 
 
-def settled_at(m: Machine, choice: Choice | None) -> int | None:
-    """The way that a choice is made to go; None: it is open, or no choice."""
-    return None if choice is None or m.task.paths is None else m.task.paths.settled.get(choice)
+def settled_at(m: Machine, choice: Choice | None, c: Int | None = None) -> int | None:
+    """The way that a choice is made to go, or has to go by what was settled before where it asks a condition
+    c; None: it is open, or no choice."""
+    if choice is None or m.task.paths is None:
+        return None
+    way = m.task.paths.settled.get(choice)
+    return way if way is not None or c is None else _settled_before(m, c)
+
+
+def number_settled(m: Machine, v: Int) -> int | None:
+    """The number that a value is by what was settled before; None where that leaves it open."""
+    return value_at(v, m.unknowns.given, m.unknowns.recipes or {})
+
+
+def _settled_before(m: Machine, c: Int) -> int | None:
+    """The way of a condition that follows from others: `n > 64` holds where `n > 128` does, and a function
+    that is called twice with one number takes the same way again."""
+    if c.known:
+        return None
+    known = number_settled(m, c)
+    if known is not None:
+        return int(known != 0)
+    conditions, given, recipes = conditions_here(m), m.unknowns.given, m.unknowns.recipes or {}
+    if not conditions or not agree(conditions, given, recipes):
+        return None
+    ways = [way for way in (0, 1) if agree([*conditions, (c, way)], given, recipes)]
+    return ways[0] if len(ways) == 1 else None
 
 
 def leave_open(m: Machine, choice: Choice | None, ways: int = 2) -> None:
@@ -45,9 +69,11 @@ def conditions_here(m: Machine) -> list[tuple[Int, int]]:
 
 
 def is_possible(m: Machine) -> bool:
-    """Whether the choices that were settled so far can hold together: `n > 16` and `case 8` cannot."""
-    held = m.task.paths.held if m.task.paths is not None else []
-    return not held or agree(held, m.unknowns.given, m.unknowns.recipes or {})
+    """Whether the choices that were settled so far can hold together with the conditions around: `n > 16`
+    and `case 8` cannot."""
+    if m.task.paths is None or not m.task.paths.held:
+        return True
+    return agree(conditions_here(m), m.unknowns.given, m.unknowns.recipes or {})
 
 
 def apart(other: Snapshot) -> list[tuple[Object, int]]:

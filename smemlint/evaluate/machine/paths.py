@@ -27,8 +27,6 @@ class Paths:
     met: dict[int, int] = field(default_factory=dict)
     held: list[tuple[Int, int]] = field(default_factory=list)
     """Conditions that were settled, and what they are."""
-    indices: dict[int, int] = field(default_factory=dict)
-    """By order of an unknown: the index of a table that it is made to be."""
 
     def at(self, node: object) -> Choice:
         """The choice that is met now."""
@@ -38,16 +36,17 @@ class Paths:
 
     def copy(self) -> Paths:
         """Return what is noted so far."""
-        return Paths(self.settled, {**self.open}, {**self.met}, [*self.held], {**self.indices})
+        return Paths(self.settled, {**self.open}, {**self.met}, [*self.held])
 
     def become(self, earlier: Paths) -> None:
         """Go back to what was noted when the copy was made."""
         self.open, self.met = earlier.open, earlier.met
-        self.held, self.indices = earlier.held, earlier.indices
+        self.held = earlier.held
 
     def leave_open(self, choice: Choice, ways: int = 2) -> None:
         """Note a choice that nothing settles, and between how many ways it is."""
         self.open.setdefault(choice, ways)
+        self.met.setdefault(choice[0], 1)
 
     def outermost_first(self) -> list[tuple[Choice, int]]:
         """Return what was left open, in the order in which it was met: that of an `else if` behind its `if`,

@@ -23,7 +23,7 @@ from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, bounds, collapse, gcd_of, multiple_of
 from smemlint.evaluate.values.objects import at_home
 from smemlint.evaluate.values.pieces import UNSIGNED, bits_of, composed, cut, overlapping, width_of, within
-from smemlint.evaluate.values.provenance import only_symbol
+from smemlint.evaluate.values.provenance import following, value_at
 from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.evaluate.values.value import (
     Closure,
@@ -36,7 +36,7 @@ from smemlint.evaluate.values.value import (
     same,
 )
 from smemlint.ir import Place, PointerTo, RecordRef, Scalar, Type
-from smemlint.ir.types import ULONG
+from smemlint.ir.types import INT, ULONG
 
 _SHORT = 8
 """Rows of a table of constants in host code that are looked at one by one."""
@@ -282,25 +282,29 @@ def _like_in_all_lanes(v: Value) -> bool:
 def _row(m: Machine, p: Pointer, t: Type) -> Pointer | None:
     """The place in a table of host code where its index is settled; an index that is not is left open, if the
     table is of functions, or short and constant."""
-    symbol, base = only_symbol(p.offset), p.offset.const
-    if m.task.paths is None or m.silent or symbol is None or not isinstance(base, int):
+    paths, at, cells = m.task.paths, p.offset.const, p.object.cells
+    if paths is None or m.silent or not isinstance(at, int) or not cells:
         return None
-    step = p.offset.terms[(symbol,)]
-    cells = p.object.cells
-    if not isinstance(step, int) or step <= 0 or not cells:
+    indices = sorted(((c, mono) for mono, c in p.offset.terms.items() if isinstance(c, int)), reverse=True)
+    if len(indices) < len(p.offset.terms) or any(c <= 0 or len(mono) > 1 for c, mono in indices):
         return None
     constant = p.object.var is not None and p.object.var.const
     functions = any(isinstance(v, FunctionValue) for v in cells.values())
-    # The cells of data may lie far apart, so they are gone through, not the bytes between them.
-    rows = [(at - base) // step for at in cells if (at - base) % step == 0] if constant or functions else []
-    if not rows or not (functions or len(rows) <= _SHORT):
+    if not (functions or constant):
         return None
-    choice = (-symbol.order, 0)
-    settled = m.task.paths.settled.get(choice)
-    if settled is None:
-        m.task.paths.leave_open(choice, max(rows) + 1)
-        return None
-    at = base + settled * step
+    end = max(cells) + 1
+    for step, (symbol,) in indices:  # `table[wide][w]`: the index of the longest rows first
+        index, choice = Int(0, INT, {(symbol,): 1}), (-symbol.order, 0)
+        settled = paths.settled.get(choice)
+        if settled is None:
+            settled = value_at(index, m.unknowns.given, m.unknowns.recipes or {})
+        if settled is None:
+            high, rows = bounds(index)[1], (end - at + step - 1) // step
+            if functions or rows <= _SHORT:
+                paths.leave_open(choice, rows if high is None else min(rows, int(high) + 1))
+            return None
+        m.unknowns.given = following(index, Int(settled), m.unknowns)
+        at, end = at + settled * step, min(end, at + (settled + 1) * step)
     return Pointer(p.object, Int(at), t) if at in cells else None
 
 

@@ -152,7 +152,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     if choice is not None:
         if guessed:
             c = _undecided(m, s.condition)
-        way = settled_at(m, choice)
+        way = settled_at(m, choice, c)
         if way is not None:
             settle(m, c, way)
             body = s.then if way else otherwise

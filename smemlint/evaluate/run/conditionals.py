@@ -160,7 +160,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     touched = m.code_size.touched
     roots = continued(m, e.condition)
     choice = None if c.known and m.unknowns.guesses == guesses else choice_at(m, e)
-    settled = settled_at(m, choice)
+    settled = settled_at(m, choice, c)
     if settled is not None:
         settle(m, c, settled)
         return evaluate(m, e.then if settled else e.otherwise)

@@ -10,7 +10,7 @@ from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.join_points import bring, meet, merge_at, sure
 from smemlint.evaluate.control_flow.launch_choices import meet_ways, ways_by_launch
 from smemlint.evaluate.control_flow.masks import Branch, decode, snapshot
-from smemlint.evaluate.control_flow.settling import choice_at, leave_open, settled_at
+from smemlint.evaluate.control_flow.settling import choice_at, leave_open, number_settled, settled_at
 from smemlint.evaluate.language.conversions import as_int, truth
 from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.dispatch import rvalue
@@ -43,6 +43,8 @@ def run_switch(m: Machine, s: Switch) -> None:
     entry_must, way = m.must, m.context.way
     choice = None if value.known else choice_at(m, s)
     settled = settled_at(m, choice)
+    if settled is None and choice is not None:
+        settled = _case_of(m, s, number_settled(m, value))
     if settled is None:
         leave_open(m, choice, len(s.cases) + all(case.value is not None for case in s.cases))
     if settled is not None:
@@ -95,6 +97,15 @@ def _open_switch(m: Machine, s: Switch, value: Int) -> None:
     m.straight()
     if None not in labels:
         _enter(m, Exit(may, entry, ar.one_unknown(others, m.unknowns), together=True), must, m.anyone())
+
+
+def _case_of(m: Machine, s: Switch, n: int | None) -> int | None:
+    """Where a number that earlier choices settle leads; None where they leave it open."""
+    labels = [None if case.value is None else truth(m, rvalue(m, case.value)) for case in s.cases]
+    known = [None if x is None else x.const for x in labels]
+    if n is None or any(x is not None and not x.known for x in labels):
+        return None
+    return known.index(n) if n in known else known.index(None) if None in known else len(known)
 
 
 def _one_case(m: Machine, s: Switch, value: Int, at: int) -> None:
