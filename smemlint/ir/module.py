@@ -68,6 +68,10 @@ class TypeTemplate:
     type: Type
 
 
+ITSELF = ""
+"""In `templates` of a record that has nothing else: the alias template that a template argument names."""
+
+
 @record(frozen=True, slots=True)
 class Packing:
     """How close the fields of a record stand. packed: by the attribute. pack: of `#pragma pack`, 0: none."""

@@ -343,3 +343,71 @@ def test_a_call_without_objects_means_what_is_found_in_its_own_namespace() -> No
     }
     int main() { lib::detail::run((float *)0); }"""
     assert ways(text)[0] == (64, [4])
+
+
+TASKS = """
+enum class Kind { base, diag };
+template <Kind K, int P, int Pitch> struct Task {
+    static constexpr int threads = P;
+    static __device__ void compute(float *p) {
+        __shared__ float s[P * Pitch];
+        s[threadIdx.x * Pitch] = p[0];
+        if constexpr (K == Kind::diag) s[threadIdx.x] = p[1];
+    }
+};
+template <class A> __global__ __launch_bounds__(A::threads) void go(float *p) { A::compute(p); }
+template <template <int> class A, class... Args> void dispatch(int m, Args... args) {
+    if (constexpr int pitch = 2; m <= pitch) {
+        using Chosen = A<pitch>;
+        go<Chosen><<<1, Chosen::threads>>>(args...);
+    } else if (constexpr int pitch = 4; m <= pitch) {
+        using Chosen = A<pitch>;
+        go<Chosen><<<1, A<1>::threads>>>(args...);
+    } else {
+        go<A<8>><<<1, A<8>::threads>>>(args...);
+    }
+}
+"""
+ALIASES = """
+template <int Pitch> using Base = Task<Kind::base, 64, Pitch>;
+template <int Pitch> using Diag = Task<Kind::diag, 128, Pitch>;
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "aliases"),
+    [
+        ("void run(float *p, int m) { dispatch<Base>(m, p); dispatch<Diag>(m, p); }", ALIASES),
+        ("void run(float *p, int m) { N::dispatch<N::Base>(m, p); dispatch<N::Diag>(m, p); }", ""),
+        (
+            "#define RUN(kind) void run_##kind(float *p, int m) { dispatch<kind>(m, p); }\n"
+            "RUN(Base)\nRUN(Diag)",
+            ALIASES,
+        ),
+    ],
+)
+def test_an_alias_template_is_given_as_a_template(start: str, aliases: str) -> None:
+    text = (
+        TASKS + aliases + start
+        if aliases
+        else f"namespace N {{ {TASKS} {ALIASES} }} using namespace N; {start}"
+    )
+    assert sorted(ways(text)) == sorted(
+        [(64, [pitch]) for pitch in (2, 4, 8)] + [(128, [pitch, 1]) for pitch in (2, 4, 8)]
+    )
+
+
+def test_a_macro_is_given_a_template() -> None:
+    """`reduce<Max>` in a macro's body stood for the launcher as a template that nobody instantiates."""
+    text = """
+    template <class T> struct Add { static constexpr int step = 1; };
+    template <class T> struct Max { static constexpr int step = 4; };
+    template <class T, class Op> __global__ void k(T *p) {
+        __shared__ T s[4096];
+        s[threadIdx.x * Op::step] = p[0];
+    }
+    template <template <class> class Op> void reduce(float *p) { k<float, Op<float>><<<1, 64>>>(p); }
+    #define DECLARE(name, op) void reduce_##name##_cuda(float *p) { return reduce<op>(p); }
+    DECLARE(add, Add)
+    DECLARE(max, Max)"""
+    assert ways(text) == [(64, [1]), (64, [4])]

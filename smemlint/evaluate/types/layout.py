@@ -45,6 +45,7 @@ from smemlint.ir import (
     TypeParam,
 )
 from smemlint.ir.memo import by_identity
+from smemlint.ir.module import ITSELF
 from smemlint.ir.types import (
     BFLOAT16,
     DOUBLE,
@@ -225,6 +226,10 @@ class Types:
         if not t.arguments:
             return t if name == t.name else RecordRef(name)
         arguments = tuple(x for a in t.arguments for x in self._arguments(a, bindings))
+        named = self.module.records.get(name) if name != t.name else None
+        alias = named.templates.get(ITSELF) if named is not None else None
+        if alias is not None:
+            return self.resolve(alias.type, self.bind_arguments(alias.parameters, arguments, {}))
         return RecordRef(name, self._with_defaults(name, arguments))
 
     def _with_defaults(

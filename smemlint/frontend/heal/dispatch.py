@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from smemlint.frontend.text.context import matching
 from smemlint.patterns import pattern
@@ -32,6 +33,11 @@ _CALLED = pattern(r"([A-Za-z_]\w*)\s*\Z")
 _NAME = pattern(r"[A-Za-z_]\w*")
 _CALL = pattern(r"\b([A-Z_][A-Z0-9_]{2,})\s*\(")
 _IN_BRACKETS = pattern(r"\s*\[")
+_MOST_USES = 50
+"""Uses of one macro of which what stands behind is looked at."""
+_ELSE = pattern(r"\s*;\s*else\b")
+_VALUE = pattern(r"(?:\breturn|[^=<>!]=)\s*[A-Za-z_]\w*\s*\Z")
+"""A use that gives a value."""
 _LAMBDA = pattern(r"[\s(]*\[[^\[\]]*\]\s*(\([^()]*\))?")
 
 
@@ -69,12 +75,27 @@ def code_macro(text: str, at: int) -> str | None:
     names = "".join(f"smemlint_{n}, " for n in range(leading))
     written = text[begins:end]
     found = _LAMBDA.match(written)
-    if found is None:
-        return f"({names}...) {{ __VA_ARGS__; }}"
-    parameters = found.group(1)
+    parameters = found.group(1) if found is not None else None
     if parameters is not None and parameters[1:-1].strip():
         return None  # it is called with what the macro knows
-    return f"({names}...) {{ (__VA_ARGS__)(); }}"
+    runs = "__VA_ARGS__;" if found is None else "(__VA_ARGS__)();"
+    if found is not None and _VALUE.search(text, max(0, at - MAX_NAMES), at):
+        return f"({names}...) (__VA_ARGS__)()"
+    # Most stand without a `;` or with one; in front of `else` there has to be one statement.
+    alone = not _else_behind(text, at)
+    return f"({names}...) {{ {runs} }}" if alone else f"({names}...) do {{ {runs} }} while (0)"
+
+
+def _else_behind(text: str, at: int) -> bool:
+    """Whether a use of the macro, of which one's arguments begin at a place, stands in front of an `else`."""
+    name = _CALLED.search(text[max(0, at - MAX_NAMES) : at])
+    if name is None:
+        return False
+    for use in islice(re.finditer(rf"\b{name.group(1)}\s*\(", text), _MOST_USES):
+        end = matching(text[use.end() - 1 : use.end() - 1 + MAX_CODE], 0)
+        if end and _ELSE.match(text, use.end() - 1 + end):
+            return True
+    return False
 
 
 def naming_macro(text: str, at: int) -> str | None:

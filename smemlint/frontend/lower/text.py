@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import is_expression
-from smemlint.frontend.clang.names import ENUM, ENUMERATOR, RECORDS, TEMPLATE_PARAMETERS
+from smemlint.frontend.clang.names import ALIAS_TEMPLATE, ENUM, ENUMERATOR, RECORDS, TEMPLATE_PARAMETERS
 from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.templates.parameters import named_alias
 from smemlint.frontend.lower.vectors import vector_record
 from smemlint.frontend.prelude.precompiled import library_typedef
 from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
@@ -103,7 +104,7 @@ class TextLowering:
             return None
         if arguments is not None:
             return self._c.types.template_id(node, arguments)
-        return self._c.types.of(node)
+        return named_alias(self._c, node) if node.kind == ALIAS_TEMPLATE else self._c.types.of(node)
 
     def _nearest(self, name: str, named: dict[str, Node]) -> Node | None:
         """What a name means of several that are called so in different namespaces."""

@@ -368,26 +368,26 @@ template <class T> struct Function { template <class... A> static auto apply(A&&
 #define TORCH_LIBRARY(name, m) template <class smemlint_module> void name##_library(smemlint_module& m)
 #define TORCH_LIBRARY_FRAGMENT TORCH_LIBRARY
 #define TORCH_LIBRARY_IMPL(name, key, m) template <class smemlint_module> void name##key##_library(smemlint_module& m)
-#define SMEMLINT_CASE(T, ...) { using scalar_t = T; (void)sizeof(scalar_t); (__VA_ARGS__)(); }
+#define SMEMLINT_LAST(T, ...) using scalar_t = T; (void)sizeof(scalar_t); (__VA_ARGS__)();
+#define SMEMLINT_CASE(T, ...) { SMEMLINT_LAST(T, __VA_ARGS__) }
 #define SMEMLINT_FLOATS(...) { SMEMLINT_CASE(float, __VA_ARGS__) SMEMLINT_CASE(double, __VA_ARGS__) }
-#define SMEMLINT_HALVES(...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_CASE(c10::Half, __VA_ARGS__) }
-#define SMEMLINT_OF(e, ...) SMEMLINT_CASE(typename at::smemlint_of<e>::type, __VA_ARGS__)
 #define SMEMLINT_NUMBERS(...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_CASE(int, __VA_ARGS__) SMEMLINT_CASE(long, __VA_ARGS__) }
-#define AT_DISPATCH_FLOATING_TYPES(t, n, ...) SMEMLINT_FLOATS(__VA_ARGS__)
-#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(t, n, ...) SMEMLINT_HALVES(__VA_ARGS__)
-#define AT_DISPATCH_FLOATING_TYPES_AND(a, t, n, ...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) }
-#define AT_DISPATCH_FLOATING_TYPES_AND2(a, b, t, n, ...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) SMEMLINT_OF(b, __VA_ARGS__) }
-#define AT_DISPATCH_FLOATING_TYPES_AND3(a, b, c, t, n, ...) { SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) SMEMLINT_OF(b, __VA_ARGS__) SMEMLINT_OF(c, __VA_ARGS__) }
-#define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES(t, n, ...) SMEMLINT_FLOATS(__VA_ARGS__)
-#define AT_DISPATCH_ALL_TYPES(t, n, ...) SMEMLINT_NUMBERS(__VA_ARGS__)
-#define AT_DISPATCH_ALL_TYPES_AND(a, t, n, ...) { SMEMLINT_NUMBERS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) }
-#define AT_DISPATCH_ALL_TYPES_AND2(a, b, t, n, ...) { SMEMLINT_NUMBERS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) SMEMLINT_OF(b, __VA_ARGS__) }
-#define AT_DISPATCH_ALL_TYPES_AND3(a, b, c, t, n, ...) { SMEMLINT_NUMBERS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) SMEMLINT_OF(b, __VA_ARGS__) SMEMLINT_OF(c, __VA_ARGS__) }
-#define AT_DISPATCH_INTEGRAL_TYPES(t, n, ...) { SMEMLINT_CASE(int, __VA_ARGS__) SMEMLINT_CASE(long, __VA_ARGS__) SMEMLINT_CASE(unsigned char, __VA_ARGS__) }
-#define AT_DISPATCH_REDUCED_FLOATING_TYPES(t, n, ...) { SMEMLINT_CASE(c10::Half, __VA_ARGS__) SMEMLINT_CASE(c10::BFloat16, __VA_ARGS__) }
-#define AT_DISPATCH_INDEX_TYPES(t, n, ...) { { using index_t = int; (void)sizeof(index_t); (__VA_ARGS__)(); } { using index_t = long; (void)sizeof(index_t); (__VA_ARGS__)(); } }
-#define AT_DISPATCH_SWITCH(t, n, ...) { __VA_ARGS__ }
-#define AT_DISPATCH_CASE(e, ...) SMEMLINT_CASE(typename at::smemlint_of<e>::type, __VA_ARGS__)
+#define SMEMLINT_OF(e, ...) SMEMLINT_LAST(typename at::smemlint_of<e>::type, __VA_ARGS__)
+#define AT_DISPATCH_FLOATING_TYPES(t, n, ...) ({ SMEMLINT_CASE(float, __VA_ARGS__) SMEMLINT_LAST(double, __VA_ARGS__) })
+#define AT_DISPATCH_FLOATING_TYPES_AND_HALF(t, n, ...) ({ SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_LAST(c10::Half, __VA_ARGS__) })
+#define AT_DISPATCH_FLOATING_TYPES_AND(a, t, n, ...) ({ SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) })
+#define AT_DISPATCH_FLOATING_TYPES_AND2(a, b, t, n, ...) ({ SMEMLINT_FLOATS(__VA_ARGS__) { SMEMLINT_OF(a, __VA_ARGS__) } SMEMLINT_OF(b, __VA_ARGS__) })
+#define AT_DISPATCH_FLOATING_TYPES_AND3(a, b, c, t, n, ...) ({ SMEMLINT_FLOATS(__VA_ARGS__) { SMEMLINT_OF(a, __VA_ARGS__) } { SMEMLINT_OF(b, __VA_ARGS__) } SMEMLINT_OF(c, __VA_ARGS__) })
+#define AT_DISPATCH_FLOATING_AND_COMPLEX_TYPES AT_DISPATCH_FLOATING_TYPES
+#define AT_DISPATCH_ALL_TYPES(t, n, ...) ({ SMEMLINT_FLOATS(__VA_ARGS__) SMEMLINT_CASE(int, __VA_ARGS__) SMEMLINT_LAST(long, __VA_ARGS__) })
+#define AT_DISPATCH_ALL_TYPES_AND(a, t, n, ...) ({ SMEMLINT_NUMBERS(__VA_ARGS__) SMEMLINT_OF(a, __VA_ARGS__) })
+#define AT_DISPATCH_ALL_TYPES_AND2(a, b, t, n, ...) ({ SMEMLINT_NUMBERS(__VA_ARGS__) { SMEMLINT_OF(a, __VA_ARGS__) } SMEMLINT_OF(b, __VA_ARGS__) })
+#define AT_DISPATCH_ALL_TYPES_AND3(a, b, c, t, n, ...) ({ SMEMLINT_NUMBERS(__VA_ARGS__) { SMEMLINT_OF(a, __VA_ARGS__) } { SMEMLINT_OF(b, __VA_ARGS__) } SMEMLINT_OF(c, __VA_ARGS__) })
+#define AT_DISPATCH_INTEGRAL_TYPES(t, n, ...) ({ SMEMLINT_CASE(int, __VA_ARGS__) SMEMLINT_CASE(long, __VA_ARGS__) SMEMLINT_LAST(unsigned char, __VA_ARGS__) })
+#define AT_DISPATCH_REDUCED_FLOATING_TYPES(t, n, ...) ({ SMEMLINT_CASE(c10::Half, __VA_ARGS__) SMEMLINT_LAST(c10::BFloat16, __VA_ARGS__) })
+#define AT_DISPATCH_INDEX_TYPES(t, n, ...) ({ { using index_t = int; (void)sizeof(index_t); (__VA_ARGS__)(); } using index_t = long; (void)sizeof(index_t); (__VA_ARGS__)(); })
+#define AT_DISPATCH_SWITCH(t, n, ...) ({ __VA_ARGS__ })
+#define AT_DISPATCH_CASE(e, ...) { SMEMLINT_OF(e, __VA_ARGS__) }
 #define AT_DISPATCH_CASE_FLOATING_TYPES(...) SMEMLINT_FLOATS(__VA_ARGS__)
 #define AT_DISPATCH_CASE_ALL_TYPES(...) SMEMLINT_NUMBERS(__VA_ARGS__)
 #define hipLaunchKernelGGL(kernel, grid, block, dynamic, stream, ...) kernel<<<grid, block, dynamic, stream>>>(__VA_ARGS__)

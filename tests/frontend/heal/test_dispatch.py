@@ -122,3 +122,26 @@ def test_a_macro_that_names_a_function_stands_behind_a_type(text: str, name: str
 def test_calls_around_a_place_are_found_however_much_stands_before_it(between: int) -> None:
     text = "OUTER(a, INNER(" + "f(x), {1}, " * between + "here"
     assert list(enclosing_calls(text, text.index("here"))) == [("INNER", 14), ("OUTER", 5)]
+
+
+DISPATCHED = """
+template <typename T> __global__ void twice(T *p) { __shared__ T s[2048]; s[threadIdx.x * 2] = p[0]; }
+"""
+
+
+@pytest.mark.parametrize("macro", ["AT_DISPATCH_FLOATING_TYPES", "MY_DISPATCH_FLOATING_TYPES"])
+def test_a_dispatch_macro_is_one_statement_in_front_of_else_and_a_value_behind_return(macro: str) -> None:
+    """What stood behind the `else`, or `return`, was dropped."""
+
+    def started(body: str) -> set[int]:
+        text = f'#include "missing.h"\n#include <torch/extension.h>\n{DISPATCHED}{body}'
+        report = analyse_file(Job("k.cu", text=text))
+        return {k.launch.block[0] for k in report.kernels if "implied" not in k.launch.origin}
+
+    def launch(threads: int, rest: str = "") -> str:
+        kernel = f"twice<scalar_t><<<1, {threads}>>>(x.data_ptr<scalar_t>());"
+        return f'{macro}(x.scalar_type(), "twice", [&] {{ {kernel} {rest} }});'
+
+    either = f"if (x.requires_grad()) {launch(256)} else {launch(128)}"
+    assert started(f"void run(torch::Tensor x) {{ {either} }}") == {128, 256}
+    assert started(f"torch::Tensor run(torch::Tensor x) {{ return {launch(64, 'return x;')} }}") == {64}

@@ -113,7 +113,8 @@ class CallLowering:
     def _written_arguments(self, node: Node) -> tuple[TemplateArgument, ...]:
         text = self._c.positions.text(node)
         if text is None:
-            kids = [k for k in cursors.children(node) if is_expression(k.kind) or k.kind == TYPE_REF]
+            named = (TYPE_REF, TEMPLATE_REF)
+            kids = [k for k in cursors.children(node) if is_expression(k.kind) or k.kind in named]
             if not kids:
                 return ()
             body = self._c.positions.body_text(node)

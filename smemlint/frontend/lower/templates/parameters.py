@@ -8,7 +8,17 @@ from smemlint.frontend.clang.names import ALIAS, TEMPLATE_PARAMETERS, TYPE_PARAM
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.substitute import substitute_type
-from smemlint.ir import Name, OpaqueType, TemplateArgument, TemplateParam, Type, TypeTemplate
+from smemlint.ir import (
+    Name,
+    OpaqueType,
+    Record,
+    RecordRef,
+    TemplateArgument,
+    TemplateParam,
+    Type,
+    TypeTemplate,
+)
+from smemlint.ir.module import ITSELF
 
 
 def template_parameters(c: Context, node: Node, first: Node | None) -> tuple[TemplateParam, ...]:
@@ -74,23 +84,40 @@ def type_template(c: Context, declaration: Node) -> TypeTemplate:
     return TypeTemplate(parameters, to or OpaqueType(cursors.spelling(declaration)))
 
 
+def named_alias(c: Context, declaration: Node) -> Type:
+    """An alias template that is itself an argument: a record that has nothing but this template."""
+    name = c.declarations.qualified(declaration)
+    if c.declarations.around(declaration) is None and name not in c.found.records:
+        found = _alias_template(c, declaration)
+        if found is not None:
+            place = c.decls.name_place(declaration)
+            c.found.records[name] = Record(name, (), place, templates={ITSELF: found})
+    return RecordRef(name)
+
+
 def expand_alias(c: Context, declaration: Node, arguments: tuple[TemplateArgument, ...]) -> Type:
     """An alias template's type with its arguments put in."""
-    kids = cursors.children(declaration)
-    alias = next((k for k in kids if k.kind == ALIAS), None)
-    if alias is None:
+    found = _alias_template(c, declaration)
+    if found is None:
         return OpaqueType(cursors.spelling(declaration))
+    values: dict[str, TemplateArgument] = {}
+    for index, parameter in enumerate(found.parameters):
+        if index < len(arguments):
+            values[parameter.id] = arguments[index]
+        elif parameter.default is not None:
+            values[parameter.id] = parameter.default
+    return substitute_type(found.type, values)
+
+
+def _alias_template(c: Context, declaration: Node) -> TypeTemplate | None:
+    """An alias template, whatever is being read."""
+    alias = next((k for k in cursors.children(declaration) if k.kind == ALIAS), None)
+    if alias is None:
+        return None
     found = c.declarations.around(declaration)
     outer = () if found is None else c.decls.parameters(found)
     full = c.declarations.qualified(declaration)
     with c.within(Scope([outer] if outer else [], around=full)):
         parameters = template_parameters(c, declaration, None)
         c.scope.templates.append(parameters)
-        pattern = c.types.lower(cursors.typedef_underlying(alias))
-    values: dict[str, TemplateArgument] = {}
-    for index, parameter in enumerate(parameters):
-        if index < len(arguments):
-            values[parameter.id] = arguments[index]
-        elif parameter.default is not None:
-            values[parameter.id] = parameter.default
-    return substitute_type(pattern, values)
+        return TypeTemplate(parameters, c.types.lower(cursors.typedef_underlying(alias)))
