@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.launch import infer, started_kernels
@@ -45,3 +47,57 @@ def test_a_kernel_that_the_driver_finds_by_name_is_started_by_numbers() -> None:
             cuLaunchKernel(f, 4, 1, 1, x, 8, 1, x * 9 * 4, 0, args, 0); }}""")
         assert (told.block, told.grid, told.dynamic) == ((16, 8, 1), (4, 1, 1), 576)
         assert told.arguments["n"] == 17
+
+
+KERNELS = """
+#include "missing/launch_helper.h"
+template <int B> __global__ void reduced(const float *x, float *y, int n) {
+    __shared__ float s[B];
+    s[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = s[B - 1 - threadIdx.x];
+}
+#define RUN(B) reduced<B><<<1, B>>>(x, y, n)
+"""
+NOBODY_CALLS = """
+struct Op : public OpKernel {
+    void Compute(OpKernelContext *c, const float *x, float *y, int n) {
+        const auto &d = c->device();
+        constexpr int block = 128;
+        %s
+    }
+};
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "CHECK_OK(LaunchKernel(reduced<block>, n / 4, block, 0, d.stream(), x, y, n));",
+        "LaunchKernel(reduced<block>, c->config(n).blocks, block, n * sizeof(float), d.stream(), x, y, n);",
+        "reduced<block><<<1, block>>>(x, y, n);",
+        "void *a[] = {&x, &y, &n}; cudaLaunchKernel((const void *)reduced<block>, 1, block, a, 0, 0);",
+        "RUN(block);",
+    ],
+)
+def test_a_method_in_a_class_that_nobody_calls_starts_kernels(call: str) -> None:
+    """Of such methods only those with `<<<` were read. A helper of a missing header takes the shape as
+    numbers where the dynamic size, a stream and each argument of the kernel are there, too."""
+    (module, *_) = load(source_from_bytes("/t/a.cu", (KERNELS + NOBODY_CALLS % call).encode()))
+    (kernel,) = module.kernels()
+    found = infer(kernel, module, started_kernels(module))
+    assert [(x.threads, x.template["B"], x.assumed) for x in found] == [(128, 128, False)]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "time_of(reduced<64>, 10, 64, x, y, n);",
+        "time_of(reduced<64>, 10, 64, 3, 5, x, y, n);",
+        "time_of(reduced<64>, 10, 64, 0, d.stream(), x, y);",
+    ],
+)
+def test_a_function_that_is_given_a_kernel_and_numbers_alone_starts_nothing(call: str) -> None:
+    (module, *_) = load(source_from_bytes("/t/a.cu", (KERNELS + NOBODY_CALLS % call).encode()))
+    (kernel,) = module.kernels()
+    assert all(x.assumed for x in infer(kernel, module, started_kernels(module)))

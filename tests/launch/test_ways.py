@@ -630,6 +630,11 @@ TOGETHER = {
         " void run(float *p, int w) { kernels[w]<<<1, threads[w]>>>(p); }",
         {(64, 1), (128, 2), (256, 4)},
     ),
+    "a table of threads that two numbers index": (
+        "const int threads[4] = {32, 64, 96, 128};"
+        " void run(float *p, int i, int j) { of<1><<<1, threads[i + j]>>>(p); }",
+        {(32, 1), (64, 1), (96, 1), (128, 1)},
+    ),
     "two switches": (
         "void run(float *p, int mode) { int t = 256;"
         " switch (mode) { case 1: t = 64; break; case 2: t = 128; }"

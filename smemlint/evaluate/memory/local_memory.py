@@ -285,15 +285,19 @@ def _row(m: Machine, p: Pointer, t: Type) -> Pointer | None:
     paths, at, cells = m.task.paths, p.offset.const, p.object.cells
     if paths is None or m.silent or not isinstance(at, int) or not cells:
         return None
-    indices = sorted(((c, mono) for mono, c in p.offset.terms.items() if isinstance(c, int)), reverse=True)
-    if len(indices) < len(p.offset.terms) or any(c <= 0 or len(mono) > 1 for c, mono in indices):
+    indices = {
+        c: mono for mono, c in p.offset.terms.items() if isinstance(c, int) and c > 0 and len(mono) == 1
+    }
+    if not indices or len(indices) < len(p.offset.terms):
         return None
     constant = p.object.var is not None and p.object.var.const
     functions = any(isinstance(v, FunctionValue) for v in cells.values())
     if not (functions or constant):
         return None
     end = max(cells) + 1
-    for step, (symbol,) in indices:  # `table[wide][w]`: the index of the longest rows first
+    for step, (symbol,) in sorted(
+        indices.items(), reverse=True
+    ):  # `table[wide][w]`: the index of the longest rows first
         index, choice = Int(0, INT, {(symbol,): 1}), (-symbol.order, 0)
         settled = paths.settled.get(choice)
         if settled is None:

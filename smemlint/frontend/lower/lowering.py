@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -65,6 +66,8 @@ class WorkList:
     mentioned: set[str] = field(default_factory=set)
     waiting: dict[str, list[Definition]] = field(default_factory=dict)
     """Methods that nothing has named yet."""
+    matters: tuple[re.Pattern[bytes], ...] = ()
+    """What the text of a function says that matters whoever calls it."""
 
     def require(self, definition: Definition) -> None:
         """Put a function on the list, once."""
@@ -162,7 +165,7 @@ class Context:
         own = definition.record is not None and cursors.spelling(definition.record)
         named = definition.node.kind in (METHOD, FUNCTION_TEMPLATE) and name.split("<", 1)[0] != own
         text = definition.text()
-        if definition.file.path in self.own and (b"__shared__" in text or b"<<<" in text):
+        if definition.file.path in self.own and any(p.search(text) for p in self.work.matters):
             self.work.require(definition)
         elif named and not name.startswith("operator") and name not in self.work.mentioned:
             self.work.waiting.setdefault(name, []).append(definition)

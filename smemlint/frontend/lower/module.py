@@ -177,13 +177,13 @@ def _roots(c: Context, wanted: frozenset[str]) -> _Roots:
     """Of the file's own text all that matters; other files are analysed alone and only answer calls here."""
     functions = list(c.declarations.functions.values())
     records = list(c.declarations.records.values())
-    for found in records:
-        if found.file.path in c.own and (b"__shared__" in found.text() or b"<<<" in found.text()):
-            c.decls.require_record(found)
     launching = _launching_macros(c)
     shared = _shared_globals(c)
     handed = _kernels_handed_on(functions)
-    patterns = [p for p in (MATTERS, launching, shared, handed) if p is not None]
+    patterns = c.work.matters = tuple(p for p in (MATTERS, launching, shared, handed) if p is not None)
+    for found in records:
+        if found.file.path in c.own and _says(found.text(), patterns):
+            c.decls.require_record(found)
     roots = [f for f in functions if _says(f.text(), patterns)]
     told = [p for p in (launching, handed) if p is not None]
     callers, classes, leading = _callers(c, functions, roots, records, told, wanted)

@@ -19,6 +19,7 @@ from smemlint.ir import (
     LaunchStmt,
     Member,
     Name,
+    OpaqueType,
     Place,
     PointerTo,
     RecordRef,
@@ -37,8 +38,9 @@ _DIM3 = RecordRef("dim3")
 def handed_on(
     c: Context, callee: Expr, nodes: Sequence[Node], arguments: Sequence[Expr], place: Place | None
 ) -> LaunchStmt | None:
-    """The launch that a call stands for, whose arguments are a kernel, two dim3 and what the kernel takes,
-    with the dynamic size and a stream between; None for any other call."""
+    """The launch that a call stands for, whose arguments are a kernel, its shape (two dim3, or numbers where
+    all the rest is there, too) and what the kernel takes, with the dynamic size and a stream between; None
+    for any other call."""
     if place is None or len(arguments) < LEAST or not isinstance(callee, Name | Member | StaticMember):
         return None
     if isinstance(callee, Name) and callee.id:
@@ -46,7 +48,7 @@ def handed_on(
     for at in range(min(len(arguments), len(nodes)) - 2):
         kernel = without_casts(arguments[at])
         takes = _parameters_of(c, kernel.name) if isinstance(kernel, Name) else set()
-        if not takes or any(c.types.of(nodes[at + i]) != _DIM3 for i in (1, 2)):
+        if not takes or not (_shapes(c, nodes[at + 1 :]) or _whole_launch(c, nodes[at + 1 :], takes)):
             continue
         if not isinstance(callee, Name) and _has_body(c, callee.name):
             return None
@@ -56,6 +58,23 @@ def handed_on(
         passed = tuple(rest[between:]) if takes == {len(rest) - between} else ()
         return LaunchStmt(kernel, grid, block, dynamic, passed, place)
     return _by_address(c, callee, nodes, arguments, place)
+
+
+def _shapes(c: Context, nodes: Sequence[Node]) -> bool:
+    """Whether two dim3 follow a kernel."""
+    return all(c.types.of(n) == _DIM3 for n in nodes[:2])
+
+
+def _whole_launch(c: Context, nodes: Sequence[Node], takes: set[int]) -> bool:
+    """Whether all of a launch follows a kernel, and nothing else: its shape, which may be of numbers, the
+    size of dynamic memory, a stream, and as many arguments as the kernel takes."""
+    if {len(nodes) - 4} != takes:
+        return False
+    *numbers, stream = (c.types.of(n) for n in nodes[:4])
+    return not isinstance(stream, Scalar) and all(
+        (isinstance(t, Scalar) and t.kind in ("int", "uint")) or t == _DIM3 or isinstance(t, OpaqueType)
+        for t in numbers
+    )
 
 
 def _by_address(
