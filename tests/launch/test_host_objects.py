@@ -321,3 +321,59 @@ def test_a_number_of_the_program_that_its_start_leaves_alone_is_tried_first() ->
     host += "int main(int c, char **v) { parse(c, v); go(nullptr); }"
     first = launches(host)[0]
     assert (first.block[0], first.origin) == (96, "a.cu:8 without arguments")
+
+
+PLANS = """
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+template <int W> __global__ void wide(float *p) { __shared__ float s[4096]; s[threadIdx.x * W] = p[0]; }
+struct Plan { virtual ~Plan() {} virtual void go(float *p) = 0; };
+template <int W> struct Impl : Plan {
+    int blocks_, threads_;
+    Impl(int blocks, int threads) : blocks_(blocks), threads_(threads) {}
+    void go(float *p) override { wide<W><<<blocks_, threads_>>>(p); }
+};
+"""
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        "void run(float *p, int n) { Plan *q = n > 9 ? (Plan *)new Impl<1>(n, 64) : new Impl<2>(n, 128);"
+        " q->go(p); }",
+        "void run(float *p, int n) { auto *a = new Impl<1>(n, 64); a->go(p);"
+        " std::unique_ptr<Plan> b(new Impl<2>{n, 128}); b->go(p); }",
+        "using Make = std::function<Plan *(int)>;"
+        "static std::map<std::string, Make> makers = {"
+        '{"one", [](int n) -> Plan * { return new Impl<1>(n, 64); }},'
+        '{"two", [](int n) -> Plan * { return new Impl<2>(n, 128); }}};'
+        "void run(const std::string &name, float *p, int n) {"
+        " std::unique_ptr<Plan> q(makers.at(name)(n)); q->go(p); }",
+    ],
+)
+def test_an_object_of_a_class_template_of_numbers_keeps_what_its_constructor_is_given(start: str) -> None:
+    """clang lists the numbers of `new Impl<2>(n, 128)` as if they were the length of an array."""
+    (module, *_) = load(source_from_bytes("/t/a.cu", (PLANS + start).encode()))
+    (kernel,) = module.kernels()
+    found = infer(kernel, module, started_kernels(module))
+    assert {(x.threads, x.template["W"], x.assumed) for x in found} == {(64, 1, False), (128, 2, False)}
+
+
+def test_a_loop_goes_over_a_braced_list_of_objects() -> None:
+    text = """
+    template <int W> __global__ void wide(float *p) { __shared__ float s[4096]; s[threadIdx.x * W] = p[0]; }
+    struct Shape { int blocks, threads; };
+    template <class T> void all(float *p) {
+        for (T s : {T{1, 32}, T{2, 96}}) wide<1><<<s.blocks, s.threads>>>(p);
+    }
+    void run(float *p) {
+        for (const auto &s : {Shape{1, 64}, Shape{2, 128}}) wide<1><<<s.blocks, s.threads>>>(p);
+        for (auto kernel : {wide<1>, wide<2>}) kernel<<<1, 256>>>(p);
+        all<Shape>(p);
+    }"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (kernel,) = module.kernels()
+    found = {(x.threads, x.template["W"]) for x in infer(kernel, module, started_kernels(module))}
+    assert found == {(64, 1), (128, 1), (256, 1), (256, 2), (32, 1), (96, 1)}

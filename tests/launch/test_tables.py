@@ -257,3 +257,38 @@ def test_instances_of_a_class_that_a_table_of_lambdas_makes() -> None:
     void run(const std::string &name, float *p) { auto made = makers.at(name)(); made->enqueue(p); }
     """
     assert instances(host) == ({1, 4}, True)
+
+
+LAMBDAS = """
+#include <functional>
+#include <string>
+#include <unordered_map>
+static const std::unordered_map<std::string, std::function<void(float *)>> table = {
+    {"one", [](float *p) { wide<1><<<1, 32>>>(p); }}, {"two", [](float *p) { wide<2><<<1, 32>>>(p); }}};
+"""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "table.at(name)(p);",
+        "auto at = table.find(name); if (at != table.end()) at->second(p);",
+        "const auto &f = table.at(name); f(p);",
+    ],
+)
+def test_a_lambda_is_looked_up_by_text_that_is_not_known(call: str) -> None:
+    assert instances(f"{LAMBDAS} void run(const std::string &name, float *p) {{ {call} }}") == ({1, 2}, True)
+
+
+def test_a_table_is_made_of_a_pack_in_two_braces() -> None:
+    host = """
+    #include <array>
+    #include <utility>
+    template <size_t... I> constexpr std::array<Fn, sizeof...(I)> table(std::index_sequence<I...>) {
+        return {{&wide<(1 << I)>...}};
+    }
+    void run(float *p, int i) {
+        static constexpr auto all = table(std::make_index_sequence<3>{});
+        all[i]<<<1, 32>>>(p);
+    }"""
+    assert instances(host) == ({1, 2, 4}, True)

@@ -272,11 +272,14 @@ def _mapped(
     layout = m.types.layout(element) if isinstance(element, RecordRef) else None
     given = rvalue(m, e.arguments[0]) if e.arguments else None
     key = _key(m, given)
-    if size is None or n is None or layout is None or key is None or given is None or n > LONGEST:
+    if size is None or n is None or layout is None or given is None or n > LONGEST:
         return None
     second, type_ = layout.fields["second"]
     keys = _keys(m, held, n, size)
-    if keys is None:
+    if (keys is None or key is None) and n > 0:  # of a key that is not known it may be each
+        row = offset_pointer(m, held, m.unknowns.value(ULONG, "place of a key", low=0, high=n - 1), e.place)
+        return Pointer(held.object, plus(row.offset, second), type_) if isinstance(row, Pointer) else None
+    if keys is None or key is None:
         return None
     at = keys.index(key) if key in keys else n
     if at == n:
@@ -309,6 +312,9 @@ def _looked_up(
     if n == 0 and isinstance(v.self, Pointer) and any(o is v.self.object for o in m.memory.globals.values()):
         return None  # a registry, which what runs before `main` fills
     keys = None if n is None or size is None or n > LONGEST else _keys(m, held, n, size)
+    if v.name == "find" and n is not None and size is not None and (key is None or keys is None):
+        # Of a key that is not known it may be each, or the end.
+        return offset_pointer(m, held, m.unknowns.value(ULONG, "place of a key", low=0, high=n), e.place)
     if key is None or keys is None or size is None:
         return None
     if v.name != "find":

@@ -291,7 +291,7 @@ def _row(m: Machine, p: Pointer, t: Type) -> Pointer | None:
     if not indices or len(indices) < len(p.offset.terms):
         return None
     constant = p.object.var is not None and p.object.var.const
-    functions = any(isinstance(v, FunctionValue) for v in cells.values())
+    functions = any(isinstance(v, FunctionValue | Closure) for v in cells.values())
     if not (functions or constant):
         return None
     end = max(cells) + 1

@@ -29,6 +29,7 @@ from smemlint.evaluate.library.containers import got_place
 from smemlint.evaluate.library.memory import escaped
 from smemlint.evaluate.library.references import chosen_place
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
+from smemlint.evaluate.machine.functions import number
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.memory.merging import merge
@@ -157,7 +158,7 @@ def _called(m: Machine, callee: Expr) -> Value:
     else:
         place = lvalue(m, callee)
         if isinstance(place, Pointer) and isinstance(place.pointee, RecordRef):
-            held = _function_at(place)
+            held = _function_at(m, place)
             if held is not None:
                 return held
             candidates = methods_of(m, place.pointee, "operator()")
@@ -169,16 +170,18 @@ def _called(m: Machine, callee: Expr) -> Value:
 
 def _closure_at(p: Pointer) -> Closure | None:
     """The lambda that a variable holds."""
-    held = p.object.cells.get(0) if p.object.storage == "local" else None
+    at = number(p.offset)
+    held = p.object.cells.get(at) if p.object.storage == "local" and at is not None else None
     return held if isinstance(held, Closure) else None
 
 
-def _function_at(p: Pointer) -> Closure | FunctionValue | None:
-    """What a `std::function` holds."""
-    at = p.offset.const
-    if not is_function_object(p.pointee) or p.object.storage != "local" or not isinstance(at, int):
+def _function_at(m: Machine, p: Pointer) -> Closure | FunctionValue | None:
+    """What a `std::function` holds, which may be one of a table."""
+    at = number(p.offset)
+    if not is_function_object(p.pointee) or p.object.storage != "local":
         return None
-    held = p.object.cells.get(at)
+    held = p.object.cells.get(at) if at is not None else load(m, p, None) if m.host else None
+    held = held.cells.get(0) if isinstance(held, RecordValue) else held
     return held if isinstance(held, Closure | FunctionValue) else None
 
 
@@ -361,7 +364,7 @@ def _method_of(m: Machine, base: Value, callee: Member) -> Value:
             forget_given(one, ())
         return Method(callee.name, Other(base.pointee, False))
     if isinstance(base, Pointer):
-        held = _function_at(base) or _closure_at(base)
+        held = _function_at(m, base) or _closure_at(base)
         if held is not None and callee.name == "operator()":
             return held
         candidates = methods_of(m, base.pointee, callee.name)
@@ -371,7 +374,7 @@ def _method_of(m: Machine, base: Value, callee: Member) -> Value:
             layout = m.types.layout(base.pointee)
             if layout is not None and callee.name in layout.fields:
                 p = field_of(m, base, callee.name, callee.place)
-                at = _function_at(p) if isinstance(p, Pointer) else None
+                at = _function_at(m, p) if isinstance(p, Pointer) else None
                 if at is not None:
                     return at
                 called = methods_of(m, p.pointee, "operator()") if isinstance(p, Pointer) else ()

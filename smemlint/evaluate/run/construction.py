@@ -74,7 +74,7 @@ def construct_value(m: Machine, e: Construct) -> Value:
 def build_array(m: Machine, t: ArrayOf, elements: tuple[Expr, ...], place: Place | None) -> Value:
     """`{...}` for an array: its cells."""
     o = Object("temporary", "temporary", t, "local")
-    fill_array(m, o, 0, t, elements)
+    fill_array(m, o, 0, t, expanded(m, elements))
     return RecordValue(t, dict(o.cells))
 
 

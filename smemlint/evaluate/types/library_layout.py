@@ -19,6 +19,8 @@ _HOST = {
     "std::string_view": 16,
     "std::basic_string_view": 16,
     "std::function": 32,
+    **dict.fromkeys(("std::map", "std::multimap", "std::set"), 48),
+    **dict.fromkeys(("std::unordered_map", "std::unordered_set"), 56),
 }
 """Bytes of objects of host code, as libstdc++ has them: what stands behind one in a structure."""
 

@@ -375,6 +375,11 @@ def _callers(
     starting = [r for r in records if _says(r.text(), patterns)]
     launching |= {r.name for r in starting}
     launching |= {name for r in starting for name in _launching_methods(c, r, patterns)}
+    launching |= {
+        name
+        for name, node in c.declarations.variables_named.items()
+        if valid(cursors.initializer(node)) and _says(_text_of(c, node).encode(), patterns)
+    }
     if not launching:
         return [], [], set()
     known = {f.key for f in functions}

@@ -16,11 +16,13 @@ from smemlint.ir import (
     Call,
     Declare,
     Expr,
+    FunctionType,
     Index,
     InitList,
     Literal,
     Loop,
     Member,
+    MemberType,
     Name,
     OpaqueType,
     Place,
@@ -29,6 +31,7 @@ from smemlint.ir import (
     Scalar,
     Stmt,
     Type,
+    TypeParam,
     Unary,
     Var,
 )
@@ -108,8 +111,10 @@ def _by_iterators(c: Context, elements: Expr, item: Var, body: Stmt, place: Plac
 
 
 def _element_type(type_: Type) -> Type:
+    """What a braced list holds, by the type of the loop's variable."""
     found = referred(type_)
-    return found if isinstance(found, Scalar) else INT
+    known = Scalar | RecordRef | PointerTo | FunctionType | TypeParam | MemberType
+    return found if isinstance(found, known) else INT
 
 
 def _local(c: Context, name: str, type_: Type, init: Expr, place: Place) -> Var:

@@ -138,12 +138,14 @@ def _may_mean(module: Module, f: Function, n: Member | StaticMember, functions: 
 
 
 def tables_of(module: Module, functions: Container[str]) -> set[str]:
-    """Variables outside functions that hold one of the functions, by id or by open name, and what keeps one
-    that is registered before `main`: variables, and functions (ids)."""
+    """Variables outside functions that hold one of the functions, by id or by open name, or a lambda that
+    starts a kernel, and what keeps one that is registered before `main`: variables, and functions (ids)."""
     found = {
         id
         for id, var in module.globals.items()
-        if var.init is not None and var.storage not in SHARED and names_as_value(var.init, functions)
+        if var.init is not None
+        and var.storage not in SHARED
+        and (names_as_value(var.init, functions) or _said(var.init).launches)
     }
     kept = (_kept_by(module, var) for var in filled_before(module) if var.id in found)
     return found.union(*kept)

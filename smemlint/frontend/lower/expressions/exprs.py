@@ -86,6 +86,7 @@ _BETWEEN = frozenset(
         "||",
     )
 )
+_NEW = pattern(r"(?:::)?new\s+[A-Za-z_:]")
 _WORD = pattern(r"[A-Za-z_]\w*")
 _REFERENCE_CAST = pattern(r"_cast\s*<[^;{}&]*&&?\s*>\s*\(|\([\w\s:<>,]*[\w>]\s*&&?\s*\)")
 _TEMPLATE_CALL = pattern(r"(?:::|\.|->)\s*[A-Za-z_]\w*\s*<[^;{}]*>\s*\(")
@@ -453,12 +454,25 @@ class ExpressionLowering:
         parts = self.lower_all(cursors.expressions(node))
         type_ = self._c.types.of(node)
         match parts:
-            case (Construct() as made,) if PointerTo(made.type) == type_:
+            case (*inner, Construct() as made) if PointerTo(made.type) == type_ and (
+                not inner or self._makes_one(node)
+            ):
                 return Unary("&", made, self._c.place(node))
         if isinstance(type_, PointerTo):
             place = self._c.place(node)
             return Cast(type_, Call(Name("", "malloc", place), parts, place), place=place)
         return UnknownExpr("new", parts, self._c.place(node))
+
+    def _makes_one(self, node: Node) -> bool:
+        """Whether `new Tile<8>(n)` makes one object: clang lists the numbers in its class like
+        the length of an array."""
+        text = self._c.positions.text(node) or self._c.positions.body_text(node) or ""
+        name, depth = _NEW.match(text), 0
+        for c in text[name.end() :] if name is not None else "[":
+            depth += {"<": 1, ">": -1}.get(c, 0)
+            if depth == 0 and c in "[({":
+                return c != "["
+        return True
 
     def _compound_literal(self, node: Node) -> Expr:
         kids = cursors.expressions(node)
