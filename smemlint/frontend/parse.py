@@ -85,6 +85,10 @@ class Known:
         """Return the same names with an allowance of its own, and nothing that this one shares."""
         return Known(HealedNames(self.names.root.copied()))
 
+    def forget(self) -> None:
+        """Forget the names; what may still be read stays."""
+        self.names = HealedNames()
+
 
 def parse_unit(
     source: SourceFile,

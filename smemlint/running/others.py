@@ -51,13 +51,14 @@ def reader(
     """Reads another file of the project for what it says of launches in one (of: its path); None where that
     fails or is late. files: paths of those whose kernels may be evaluated there."""
 
-    # The names that are healed are shared, the text that may be read is not.
+    # The text that may be read is theirs together.
     known = replace(known, left=max(known.left, OTHERS_BYTES), until=until)
 
     @cache
     def read(path: str, wanted: frozenset[str]) -> Module | None:
         if clock.late(until):
             return None
+        known.forget()  # what others lack does not make another unit of it: many files ask for the same
         try:
             # Should this end the process, the file is analysed without the others.
             with at_stage(OTHERS, until - clock.now()):

@@ -11,6 +11,8 @@ from smemlint import frontend
 from smemlint.frontend import Known, ParseOptions, kept_units, parse
 from smemlint.frontend.kept_units import KeptUnits
 from smemlint.ir import Module
+from smemlint.running.jobs import Options
+from smemlint.running.others import reader
 from smemlint.source import read_source
 from smemlint.system.observed import collecting
 
@@ -34,9 +36,9 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     seen: list[str] = []
     real = parse._Attempt.parse
 
-    def counted(attempt: parse._Attempt, healed: str) -> object:
+    def counted(attempt: parse._Attempt, healed: str, how: int = 0) -> object:
         seen.append(attempt.main)
-        return real(attempt, healed)
+        return real(attempt, healed, how)
 
     monkeypatch.setattr(parse._Attempt, "parse", counted)
     yield seen
@@ -137,3 +139,26 @@ def test_the_longest_unused_units_go(
     callers_of("first_wrapper", other)
     callers_of("first_wrapper", caller)
     assert parses[rounds:].count(str(caller)) == rounds
+
+
+def test_what_the_file_that_asks_lacks_makes_no_other_unit(
+    caller: Path, tmp_path: Path, parses: list[str]
+) -> None:
+    """Two files lack different names, which the caller's text holds too: it is parsed for the first alone."""
+    asking = {"first": "Unknown u;", "second": "int n = SIZE;"}
+    for name, lacking in asking.items():
+        kernel = f"__global__ void {name}() {{ {lacking} }}"
+        text = f"{kernel} void {name}_wrapper(int n) {{ {name}<<<1, n>>>(); }}"
+        (tmp_path / f"{name}.cu").write_text(text)
+    told = []
+    for name in asking:
+        main, known = tmp_path / f"{name}.cu", Known()
+        frontend.load(read_source(main), ParseOptions(), known)
+        assert known.names.root.children
+        parses.clear()
+        read = reader(Options(), known, float("inf"), str(main), frozenset())
+        module = read(str(caller), frozenset({f"{name}_wrapper"}))
+        assert module is not None
+        told.append((names(module), len(parses)))
+    assert [found for found, _ in told] == [{"both", "own"}] * 2
+    assert told[0][1] > 0 and told[1][1] == 0
