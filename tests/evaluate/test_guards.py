@@ -6,7 +6,7 @@ import pytest
 
 from smemlint.api import Job, analyse_file
 from smemlint.evaluate import evaluate
-from smemlint.evaluate.model import Grade
+from smemlint.evaluate.model import Grade, Trace
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.score import Conflict, score_all
@@ -29,6 +29,11 @@ def _only(guard: str) -> Conflict:
     return conflict
 
 
+def _evaluated(text: str) -> Trace:
+    module = load(source_from_bytes("kernel.cu", text.encode()))[0]
+    return evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+
+
 @pytest.mark.parametrize("guard", ["i >= last", "i > last - 1", "i >= last || i < first", "i + 4 >= last"])
 def test_a_guard_between_two_sizes_takes_no_lane_of_an_inner_block(guard: str) -> None:
     column = _only(guard)
@@ -44,6 +49,32 @@ def test_a_place_that_run_time_numbers_move_on_is_held_against_a_number_as_the_p
     """A launch for a part of a volume adds where the part begins; the number is the volume's size."""
     column = _only(guard)
     assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.EXACT, 32, 32)
+
+
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "i == 0",
+        "i == 0 || i == last - 1",
+        "i == last - 1",
+        "!(i != 0 && i != last)",
+        "i < 1 || i == last - 1",
+    ],
+)
+def test_a_block_in_the_middle_has_no_place_at_the_border(guard: str) -> None:
+    """As a tiled Sobel filter asks: 2.00 ways were measured on every line of it (an H200)."""
+    text = KERNEL.format(guard=guard).replace("first + blockIdx", "blockIdx")
+    (column,) = score_all(_evaluated(text))
+    assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.EXACT, 32, 32)
+
+
+def test_what_one_place_alone_does_is_one_lanes() -> None:
+    """Behind `if (i != 0) return;`, and where the border itself has an access."""
+    (alone,) = score_all(_evaluated(KERNEL.format(guard="i != 0").replace("first + blockIdx", "blockIdx")))
+    assert (alone.grade, alone.wavefronts) == (Grade.EXACT, 1)
+    text = KERNEL.format(guard="i < 0").replace("out[i - first] =", "if (i == last - 1) out[i - first] =")
+    (border,) = score_all(_evaluated(text.replace("first + blockIdx", "blockIdx")))
+    assert (border.grade, border.wavefronts) == (Grade.EXACT, 1)
 
 
 def test_a_guard_on_data_may_take_any_lane() -> None:

@@ -39,6 +39,7 @@ from smemlint.evaluate.machine.components import Counts
 from smemlint.evaluate.machine.dispatch import run, rvalue, unseen
 from smemlint.evaluate.machine.machine import Barrier, Held, Machine
 from smemlint.evaluate.memory.local_memory import here
+from smemlint.evaluate.run.borders import beside_the_edge
 from smemlint.evaluate.run.conditionals import asked, chooses_arrays, continued, may_set
 from smemlint.evaluate.run.exceptions import note_check
 from smemlint.evaluate.run.meeting import (
@@ -146,6 +147,8 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     m.unknowns.setting = not m.host and _only_sets(s)
     c = asked(m, s.condition, 1 if isinstance(last_statement(s.then), Break) else None)
     m.unknowns.setting, m.context.keeps_out = False, None
+    if not (c.known or m.host or m.unknowns.certain or _only_sets(s)):
+        c = beside_the_edge(m, s.condition, (s.then, otherwise)) or c
     roots = continued(m, s.condition)
     guessed = m.unknowns.guesses != guesses
     choice, contrary = None if c.known and not guessed else choice_at(m, s), None

@@ -101,6 +101,9 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
             a, b, unknowns
         ):
             return Int(int(op == "!="), BOOL)
+        if unknowns.edges and not d.uniform and _is_beside(d):
+            unknowns.guessed.append(INTERIOR)
+            return Int(int(op == "!="), BOOL)
     else:
         decided = _decided(op, low, high)
         if decided is not None:
@@ -267,6 +270,14 @@ def _as_interior(op: str, d: Int) -> Int | None:
     if against and not (ends and all(np.all(c <= 0) for c in against)):
         return None  # no end of an array: blocks of an unknown size, or lanes that are added to it
     return Int(int(op in (">", ">=") if sign > 0 else op in ("<", "<=")), BOOL)
+
+
+def _is_beside(d: Int) -> bool:
+    """Whether d is not 0 in a block in the middle of the grid (`x - (width - 1)`)."""
+    if not any(s.rank == 2 for mono in d.terms for s in mono):
+        return False
+    below, up_to = _as_interior("<", d), _as_interior("<=", d)
+    return below is not None and up_to is not None and lanes_equal(below.const, up_to.const)
 
 
 def _is_moved_on(d: Int) -> bool:

@@ -48,6 +48,8 @@ class Unknowns:
     """Decide comparisons of uniform values by scale too: while a condition only chooses between numbers."""
     certain: bool = False
     """Decide nothing by scale: while what is decided becomes part of an address."""
+    edges: bool = False
+    """Decide by where in the grid a block lies whether lanes are at one place of it (`x == 0`), too."""
     rests: bool = False
     """Decide what blocks in the middle of the grid have left (`n - blockIdx.x * 256`), nothing else."""
     remainders: dict[int, tuple[Int, int]] = field(default_factory=dict)
