@@ -1,7 +1,7 @@
 """Arithmetic that nvcc compiles to more than a straight line: a call, predicates, branches or a loop.
 
-What stands between two accesses decides whether they join (docs/dev/joining.md). Read from the machine code
-of every function of CUDA's mathematics library between two loads and between two stores (nvcc 13.0, sm_90).
+What stands between two accesses decides whether they join (docs/dev/joining.md); `toolkit/compiled` says
+which functions do so.
 """
 
 from __future__ import annotations
@@ -41,34 +41,11 @@ from smemlint.ir.types import BFLOAT16, HALF
 from smemlint.ir.uses import holds
 from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.patterns import pattern
+from smemlint.toolkit.compiled import Code, code_of, plain_name
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.numbers import NARROW
 from smemlint.toolkit.table import effect_of
 
-_BRANCH = {
-    4: pattern(r"cos|sin|tan|sincos|atan2|fmod|remainder|[jy][01n]"),
-    8: pattern(
-        r"acosh|asinh|atanh|cos|sin|tan|sincos|sinh|atan2|erf(?:cx|inv|cinv)|lgamma|tgamma|log1p|normcdfinv"
-        r"|pow|fmod|remainder|[jy][01n]"
-    ),
-}
-"""By bytes of the argument: functions with branches of their own."""
-_PREDICATES = {
-    4: pattern(
-        r"a(?:cosh|sinh|tanh?)|(?:cos|sin)pi|erf|erf(?:cx|inv|cinv)|lgamma|tgamma|log(?:2|10|1p|b)?"
-        r"|normcdf(?:inv)?|pow|nextafter"
-    ),
-    8: pattern(
-        r"a(?:cos|sin|tan)|r?cbrt|cosh|tanh|(?:cos|sin)pi|erfc|exp(?:2|10|m1)?|log(?:2|10|b)?|normcdf|rhypot"
-        r"|nextafter"
-    ),
-}
-"""Functions with a rare case that becomes predicates."""
-_CALL = {
-    4: pattern(r"sqrt|hypot|norm[34]d"),
-    8: pattern(r"r?sqrt|norm[34]d"),
-}
-"""Functions that machine code calls for rare operands."""
 _INTRINSICS: tuple[tuple[re.Pattern[str], Stop], ...] = (
     (pattern(r"__[fd](?:sqrt|rcp|div)_r[nzdu]"), "call"),
     (pattern(r"__frsqrt_rn|__hdiv|__h2div|h2div"), "fork"),
@@ -94,7 +71,6 @@ _EXCHANGES = pattern(
     r"__shfl\w*|__(?:any|all|ballot|uni)(?:_sync)?|__activemask|__match_\w+|__reduce_\w+_sync"
 )
 """Those by which lanes tell each other numbers: they stay in their loops, and what stands there does."""
-_ENDS_IN_F = ("erf", "normcdf")
 
 
 def function_stops(m: Machine, name: str, operands: list[Value], e: Call) -> None:
@@ -118,14 +94,16 @@ def function_stops(m: Machine, name: str, operands: list[Value], e: Call) -> Non
     if _SCALES.fullmatch(short):
         if m.frame.function is None or id(e) in _scaled_in_place(m.frame.function):
             m.stop("predicate")
-    elif _BRANCH[size].fullmatch(plain):
+        return
+    made = code_of(plain, size)
+    if made is Code.BRANCHES:
         m.straight()
-    elif _PREDICATES[size].fullmatch(plain):
+    elif made is Code.PREDICATES:
         in_an_arm = bool(m.context.undecided) or bool((m.may != m.threads.present).any())
         copied = _COPIED_IN_ARMS if in_an_arm else _COPIED
         if not (size == 4 and copied.fullmatch(plain) and _has_copies(m, e.arguments)):
             m.stop("fork")
-    elif _CALL[size].fullmatch(plain):
+    elif made is Code.CALL:
         _call(m, "call", e.arguments, e.place)
 
 
@@ -299,7 +277,8 @@ def _is_power_of_two(v: float, size: int) -> bool:
 def _function(name: str, operands: list[Value]) -> tuple[str, int]:
     """A function's name without the `f` of floats, and 4 for floats, 8 for doubles: `sqrtf`, and `sqrt` by
     its argument."""
-    if name.endswith("f") and name not in _ENDS_IN_F:
-        return name[:-1], 4
+    plain, of_floats = plain_name(name)
+    if of_floats:
+        return plain, 4
     sizes = [v.type.size for v in operands if isinstance(v, Other) and isinstance(v.type, Scalar)]
     return name, 4 if sizes and max(sizes) <= 4 else 8

@@ -54,13 +54,10 @@ from smemlint.ir import (
 from smemlint.ir.show import show
 from smemlint.ir.uses import assignment, holds, only_statement, statements
 from smemlint.ir.walk import walk
-from smemlint.patterns import pattern
+from smemlint.toolkit.compiled import Code, code_of_call
 
 Node: TypeAlias = "Expr | Stmt | None"
 _Entries: TypeAlias = "Sequence[Event | Barrier]"
-_STRAIGHT = pattern(r"(?:__)?(?:fmaxf?|fminf?|fabsf?|r?sqrtf?|expf?|exp2f?|log2?f?|fdividef|min|max|abs)")
-"""Functions that are computed without a branch."""
-_BRANCHED = pattern(r"(?:sin|cos|tan|sincos)f?")
 _BACK = 400
 """So many accesses in front of a condition are looked through for one at the same address."""
 
@@ -274,10 +271,10 @@ def _straight(arm: Node) -> _Made:
         if isinstance(n, Loop | Switch) or (isinstance(n, If) and not _is_chosen(n)):
             return _Made.APART
         if isinstance(n, Call):
-            name = n.callee.name if isinstance(n.callee, Name) else ""
-            if _BRANCHED.fullmatch(name):
+            code = code_of_call(n.callee.name if isinstance(n.callee, Name) else "")
+            if code in (Code.BRANCHES, Code.PREDICATES):
                 return _Made.APART
-            found = found if _STRAIGHT.fullmatch(name) else _Made.PERHAPS
+            found = _Made.PERHAPS if code is None else found
         choice = isinstance(n, Conditional) or (isinstance(n, Binary) and n.op in ("&&", "||"))
         if choice and any(is_element(x) or isinstance(x, Call) for x in walk(n)):
             found = _Made.PERHAPS
@@ -285,8 +282,10 @@ def _straight(arm: Node) -> _Made:
 
 
 def is_branched(arm: Node) -> bool:
-    """Return whether an arm is surely several blocks of code for the optimiser."""
-    return _straight(arm) is _Made.APART
+    """Return whether an arm is surely several blocks of code, rare cases of functions aside."""
+    calls = [n for n in walk(arm) if isinstance(n, Call) and isinstance(n.callee, Name)]
+    rare = any(code_of_call(getattr(n.callee, "name", "")) is Code.PREDICATES for n in calls)
+    return not rare and _straight(arm) is _Made.APART
 
 
 def _is_chosen(s: If) -> bool:

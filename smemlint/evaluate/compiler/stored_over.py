@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 
-from smemlint.evaluate.analysis.arms.branch_left import Left, branch_left
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.selects import alike_accesses
 from smemlint.evaluate.compiler.stored_by_both import is_branched
@@ -219,8 +218,7 @@ def _made(f: Function, s: If, given: Assign, again: bool) -> tuple[_Over | None,
     plain = isinstance(uncast(given.value), Literal | FloatLiteral | Name) and given is assignment(
         only_statement(s.then)
     )
-    light = not loads and branch_left(s.then, None, together=False) is Left.CHOICE
-    unrolled = _Over.SURELY if light else _Over.PERHAPS
+    unrolled = _Over.PERHAPS if loads else _Over.SURELY
     if _reads(f, s.condition):
         several = any(isinstance(n, Binary) and n.op in ("&&", "||") for n in walk(s.condition))
         if several:

@@ -11,11 +11,12 @@ with nvcc 13.0 (docs/dev/joining.md, "One straight line").
 
 from __future__ import annotations
 
-from smemlint.evaluate.analysis.arms.branch_left import NO_TYPES, Left, branch_left, is_same_code
+from smemlint.evaluate.analysis.arms.branch_left import NO_TYPES, Changed, Left, branch_left, is_same_code
 from smemlint.evaluate.analysis.arms.sunk_values import sinks
 from smemlint.evaluate.analysis.parts_read.computed_halves import types_of
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.machine.dispatch import lvalue, unseen
+from smemlint.evaluate.machine.functions import called
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.run.speculated import COMPUTE, SETS, Arm, parts_of_statement
 from smemlint.evaluate.values.number import form_of
@@ -29,7 +30,6 @@ from smemlint.ir import (
     Call,
     Conditional,
     Construct,
-    Declare,
     Expr,
     FloatLiteral,
     If,
@@ -48,6 +48,7 @@ from smemlint.ir.show import show
 from smemlint.ir.uses import array_of, holds, variables_set
 from smemlint.ir.walk import names_in, walk
 from smemlint.records import record
+from smemlint.toolkit.compiled import Code, code_of_call
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
 
@@ -88,10 +89,26 @@ def leaves_a_branch(
         left = Left.PERHAPS if alike else Left.BRANCH
     else:
         types = NO_TYPES if f is None else types_of(f)
-        left = branch_left(then, otherwise, together=together, fixed=_is_fixed(m, arms), types=types)
+        left = branch_left(then, otherwise, together=together, changed=_changed(m), types=types)
+    if left is Left.CHOICE or not m.context.unrolled or (stores and not stores == stored == 1):
+        return left
+    if together:
+        return _in_copies(m, condition, arms, left)
     if left is Left.BRANCH and not stores and is_asked_in_front(m, condition, together):
         return Left.PERHAPS  # each round may go on in a copy of the loop for its arm
     return left
+
+
+def _in_copies(m: Machine, condition: Expr, arms: tuple[Arm, Arm], left: Left) -> Left:
+    """What a condition that all lanes share leaves in loops that disappear: where no round changes it, these
+    go on in a copy for each arm. left: what it leaves by itself."""
+    calls = (n for n in walk(arms) if isinstance(n, Call))
+    plain = all(code_of_call(called(n)) in (Code.OPERATION, Code.STRAIGHT, Code.CALL) for n in calls)
+    same = all(exits.changes.leave(condition) for exits in m.context.unrolled)
+    if same and plain and len(m.frames) == 1 and not any(is_element(n) for n in walk(condition)):
+        return Left.CHOICE
+    counts = not names_in(condition).isdisjoint(m.context.constants)
+    return left if counts else Left.PERHAPS
 
 
 def is_asked_in_front(m: Machine, condition: Expr, together: bool) -> bool:
@@ -126,14 +143,10 @@ def reaches_memory(m: Machine, e: Expr | Stmt) -> bool:
     return False
 
 
-def _is_fixed(m: Machine, arms: tuple[Arm, Arm]) -> bool:
-    """Whether no round of the loop around changes what the arms compute, which is made in front of it."""
-    renewed = next((exits.changes.variables for exits in reversed(m.context.loops) if not exits.switch), None)
-    if renewed is None:
-        return False
-    own = {n.var.id for n in walk(arms) if isinstance(n, Declare)}
-    values = [n.value for n in walk(arms) if isinstance(n, Assign)]
-    return all(renewed.isdisjoint(names_in(v) - own) for v in values)
+def _changed(m: Machine) -> Changed | None:
+    """What the rounds of the loop around change, and the counters that the optimiser knows."""
+    around = next((exits for exits in reversed(m.context.loops) if not exits.switch), None)
+    return None if around is None else (around.changes.variables, m.context.constants)
 
 
 @by_identity

@@ -91,6 +91,19 @@ EXACT: dict[str, Widths] = {
     },
     FOUR + "{ float z = expf(v[i]); if (t < 9) s[4 * t + i] = z * z; else s[4 * t + i] = 0; }": ONE,
     FOUR + "{ float z = expf(v[i]); s[4 * t + i] = t < 9 ? z : 0; }": ONE,
+    # in a loop: what no round changes is done in front, also a division of floats, but no function
+    **{
+        FOUR + f"{{ float y = v[i]; if (t < 9) y = {value}; s[4 * t + i] = y; }}": widths
+        for value, widths in {
+            "a / w": ONE,
+            "(a * w + u) * (a - u) * a * a": ONE,
+            "fmaxf(a, w)": APART,
+            "n % (n - 1)": APART,
+        }.items()
+    },
+    FOUR + "s[4 * t + i] = t < 9 ? in[4 * t + i] : a;": APART,
+    FOUR + "{ s[4 * t + i] = v[i]; if (t < 9) s[4 * t + i] = floorf(a); }": APART,
+    FOUR + "if (t < 9) s[4 * t + i] = tanhf(a); else s[4 * t + i] = w + i;": APART,
     # stored over under a condition
     **{
         FOUR + f"{{ s[4 * t + i] = 0; if ({c}) s[4 * t + i] = v[i] * w; }}": ONE
@@ -103,8 +116,6 @@ EXACT: dict[str, Widths] = {
     FOUR + "if (t < 9) s[4 * t + i] = v[i] * __frcp_rn(w);": ONE,
     FOUR + "{ s[4 * t + i] = v[i]; x += v[i] * (a / w); } out[t + 64] = x;": ONE,
     FOUR + "{ s[4 * t + i] = v[i]; x += v[i] * (n / 3 % n); } out[t + 64] = x;": ONE,
-    FOUR + "s[4 * t + i] = v[i] * logf(w);": {16: 3},
-    FOUR + "if (t < 9) s[4 * t + i] = v[i] * logf(w);": {16: 3},
     FOUR + "s[4 * t + i] = v[i] * logf(a);": APART,
     **{FOUR + f"s[4 * t + i] = __fdividef({e});": ONE for e in ("v[i], w", "w, v[i]", "a, w")},
     "s[2 * t] = w; x = __fdividef(x, a); s[2 * t + 1] = x;": PAIR,
@@ -135,13 +146,20 @@ EXACT: dict[str, Widths] = {
     BETWEEN % "int y = n; if (t < 9) y = (int)(a * 255.f); x += y;": SINGLES,
 }
 SEQUENCE = " ".join(f"if (t & 1) s[2 * t + {i}] = w * 2; else s[2 * t + {i}] = 0;" for i in (0, 1))
+COPIES: dict[str, Widths] = {
+    FOUR + "s[4 * t + i] = v[i] * logf(w);": {16: 3},
+    FOUR + "if (t < 9) s[4 * t + i] = v[i] * logf(w);": {16: 3},
+    FOUR + "s[4 * t + i] = n > 3 ? in[4 * t + i] : v[i];": EACH,
+    FOUR + "{ float y = a; if (w > u) y = fmaxf(a, w) + i; s[4 * t + i] = y; }": EACH,
+    FOUR + "{ s[4 * t + i] = v[i]; if (n > 3) s[4 * t + i] = expf(a); }": EACH,
+}
+"""A copy of the loop for each case, of which one runs."""
 DOUBTFUL: dict[str, Widths] = {
     FOUR + "{ s[4 * t + i] = 0; if (in[t + i] > w) s[4 * t + i] = w; }": {4: 5},
     FOUR + "{ float z = in[32 * i + t]; if (t < 9) s[4 * t + i] = z; }": APART,
     "int k = t; " + FOUR + "{ if (t < 9) s[4 * t + i] = in[k]; k += n; }": APART,
     SEQUENCE: {8: 2},
     BETWEEN % "if (t < 9) x = a * w * u * a * w * u * a;": SINGLES,
-    FOUR + "s[4 * t + i] = n > 3 ? in[4 * t + i] : v[i];": EACH,
     FOUR + "{ s[4 * t + i] = 0; if (t < 9) s[4 * t + i] = in[4 * t + i]; }": {4: 5},
 }
 
@@ -195,8 +213,7 @@ def stores(code: str, n: int | None = None) -> Widths:
 
 @pytest.mark.parametrize(("code", "widths"), EXACT.items())
 def test_what_conditions_leave_of_stores(code: str, widths: Widths) -> None:
-    """Of copies of a loop for each case of a function, one runs."""
-    assert stores(code) == (ONE if "logf(w)" in code else widths)
+    assert stores(code) == widths
     assert all(t.reason is None or t.reason.code != "joined-or-not" for t in traced(code).traces)
 
 
@@ -205,6 +222,11 @@ def test_a_condition_that_the_launch_decides_leaves_what_it_leaves_of_another(
     code: str, widths: Widths
 ) -> None:
     assert stores(code, n=32) == widths
+
+
+@pytest.mark.parametrize("code", COPIES)
+def test_of_copies_of_a_loop_one_runs(code: str) -> None:
+    assert stores(code) == ONE
 
 
 @pytest.mark.parametrize("code", [*DOUBTFUL, *LAUNCHED_DOUBTFUL])
@@ -235,7 +257,7 @@ def test_stores_under_conditions_that_are_not_the_same_stay_apart(code: str) -> 
 @needs_nvcc
 def test_nvcc_does_so(tmp_path: Path) -> None:
     """A guard against a size is one store in two arms there, of which a block in the middle runs one."""
-    cases = EXACT | DOUBTFUL | LAUNCHED | LAUNCHED_DOUBTFUL
+    cases = EXACT | COPIES | DOUBTFUL | LAUNCHED | LAUNCHED_DOUBTFUL
     found = compiled("".join(source(code, f"k{n}") for n, code in enumerate(cases)), tmp_path)
     for n, (code, widths) in enumerate(cases.items()):
         assert {w: c for (op, w), c in found[f"k{n}"].items() if op == "store"} == widths, code

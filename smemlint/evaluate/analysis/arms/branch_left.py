@@ -49,20 +49,13 @@ from smemlint.ir import (
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
-from smemlint.ir.walk import children, walk
-from smemlint.patterns import pattern
+from smemlint.ir.uses import holds
+from smemlint.ir.walk import children, names_in, walk
 from smemlint.records import record
+from smemlint.toolkit.compiled import Code, code_of_call
 
 Arm: TypeAlias = "Expr | Stmt | None"
-_OPERATIONS = pattern(r"copysignf?|__(?:u?int|float)_as_(?:float|u?int)|__(?:popc|clz|brev|ffs)(?:ll)?")
-"""Functions that are an instruction or two to the optimiser."""
-_LEFT_ALONE = pattern(
-    r"f(?:max|min|abs|mod|ma)f?|r?sqrtf?|cbrtf?|exp(?:2|10|m1)?f?|log(?:2|10|1p)?f?|powf?|hypotf?|erfc?f?"
-    r"|a?(?:sin|cos|tan)h?f?|atan2f?|sincosf?|floorf?|ceilf?|roundf?|rintf?|truncf?|is(?:nan|inf|finite)"
-    r"|__(?:exp|exp10|log|log2|log10|sin|cos|tan|pow|fdivide|saturate)f|fdividef"
-    r"|__f(?:mul|add|sub|ma|div|rcp|sqrt)_r[nzud]|__float2u?int_r[nzud]|__u?mulhi"
-)
-"""Functions that it does not compute for nothing."""
+Changed: TypeAlias = "tuple[frozenset[str], frozenset[str]]"
 NO_TYPES: Mapping[str, Type] = {}
 _FEW, _MANY = 4, 20
 """Operations up to which all lanes compute the arms, and from which on a branch is left."""
@@ -80,8 +73,11 @@ class Left(Enum):
 
 @record(slots=True)
 class _Weight:
-    """What arms take. sets: the places that they set; own: variables of their own."""
+    """What arms take. changed, types: as in `branch_left`; sets: the places that they set; own: variables of
+    their own."""
 
+    changed: Changed | None = None
+    types: Mapping[str, Type] = field(default_factory=dict)
     operations: int = 0
     sets: set[str] = field(default_factory=set)
     own: set[str] = field(default_factory=set)
@@ -92,10 +88,9 @@ class _Weight:
 
 
 @by_identity
-def _weighed(arm: Expr | Stmt) -> _Weight:
-    found = _Weight()
-    _weigh(arm, found)
-    return found
+def _weighed(arm: Expr | Stmt) -> dict[object, _Weight]:
+    """What an arm takes, by what the rounds of a loop around it change."""
+    return {}
 
 
 def branch_left(
@@ -103,26 +98,39 @@ def branch_left(
     otherwise: Arm,
     *,
     together: bool,
-    fixed: bool = False,
+    changed: Changed | None = None,
     types: Mapping[str, Type] = NO_TYPES,
 ) -> Left:
     """Return what becomes of a condition, as far as its arms touch no memory. together: all lanes take the
-    same arm; fixed: their operations are done in front of a loop around; types: of the variables, by id."""
-    weights = [_weighed(arm) for arm in (then, otherwise) if arm is not None]
+    same arm; changed: what the rounds of the loop around change, and counters that the optimiser knows;
+    types: of the variables, by id."""
+    weights = [_weight(arm, changed, types) for arm in (then, otherwise) if arm is not None]
     left_alone = any(w.left_alone for w in weights) or _cuts_a_float((then, otherwise), types)
     if len(weights) == 2 and not together and is_same_code(then, otherwise):
         return Left.PERHAPS if left_alone or any(w.unsure for w in weights) else Left.CHOICE
     if left_alone:
-        return Left.PERHAPS if fixed else Left.BRANCH
-    operations = 0 if fixed else sum(w.operations for w in weights)
+        return Left.BRANCH
+    operations = sum(w.operations for w in weights)
     several = len(set[str]().union(*(w.sets - w.own for w in weights))) > 1
     if any(w.unsure for w in weights) or operations > (_OF_SEVERAL if several else _FEW):
         return Left.BRANCH if operations >= _MANY else Left.PERHAPS
     return Left.CHOICE
 
 
+def _weight(arm: Expr | Stmt, changed: Changed | None, types: Mapping[str, Type]) -> _Weight:
+    known = _weighed(arm)
+    found = known.get(changed)
+    if found is None:
+        found = known[changed] = _Weight(changed=changed, types=types)
+        found.own |= {n.var.id for n in walk(arm) if isinstance(n, Declare)}
+        _weigh(arm, found)
+    return found
+
+
 def _weigh(n: object, w: _Weight) -> None:
     """Add what code takes."""
+    if w.changed is not None and isinstance(n, Binary | Unary | Cast) and _is_done_before(n, w):
+        return
     match n:
         case Literal() | FloatLiteral() | Special() | Name() | This() | Scalar():
             return
@@ -156,12 +164,10 @@ def _weigh(n: object, w: _Weight) -> None:
         case If() | Conditional():
             w.operations += 1
         case Call():
-            name = n.callee.name if isinstance(n.callee, Name) else ""
+            code = code_of_call(n.callee.name if isinstance(n.callee, Name) else "")
             w.operations += 1
-            if _LEFT_ALONE.fullmatch(name):
-                w.left_alone = True
-            elif not _OPERATIONS.fullmatch(name):
-                w.unsure = True
+            w.unsure |= code is None
+            w.left_alone |= code not in (None, Code.OPERATION)
             _weigh(n.arguments, w)
             return
         case Block() | Evaluate() | Return() | tuple():
@@ -171,6 +177,21 @@ def _weigh(n: object, w: _Weight) -> None:
             return
     for child in children(n):
         _weigh(child, w)
+
+
+def _is_done_before(e: Binary | Unary | Cast, w: _Weight) -> bool:
+    """Whether what is computed is done in front of the loop, or by the optimiser itself, which may do it for
+    nothing: also a division of floats."""
+    if w.changed is None or holds(e, (Call, Index, Member, Assign, Conditional), (*STEPS, "*", "&")):
+        return False
+    changed, counters = w.changed
+    names = names_in(e)
+    if not names <= counters and not (changed | w.own).isdisjoint(names):
+        return False
+    divided = (n for n in walk(e) if isinstance(n, Binary) and n.op in ("/", "%"))
+    return not _cuts_a_float((e, None), w.types) and all(
+        _is_number(n.right) or _is_float(n.left, w.types) or _is_float(n.right, w.types) for n in divided
+    )
 
 
 def _operate(op: str, left: Expr, right: Expr, w: _Weight) -> None:
