@@ -22,12 +22,14 @@ from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
 from smemlint.ir import (
     STEPS,
     Assign,
+    Binary,
     Call,
     Expr,
     FloatLiteral,
     Function,
     Index,
     Literal,
+    Loop,
     Member,
     Name,
     Place,
@@ -105,6 +107,23 @@ def function_stops(m: Machine, name: str, operands: list[Value], e: Call) -> Non
             m.stop("fork")
     elif made is Code.CALL:
         _call(m, "call", e.arguments, e.place)
+
+
+@by_identity
+def may_end_the_line(code: object) -> bool:
+    """Return whether code that was not run may keep apart what stands in front of it and behind: a loop, a
+    division, a function with branches or a call."""
+    return any(map(_may_end, walk(code)))
+
+
+def _may_end(n: object) -> bool:
+    if isinstance(n, Call):
+        short = short_name(called(n))
+        slow = any(code_of(plain_name(short)[0], size) in (Code.BRANCHES, Code.CALL) for size in (4, 8))
+        return slow or any(names.fullmatch(short) for names, kind in _INTRINSICS if kind == "call")
+    if isinstance(n, Binary):
+        return n.op in ("/", "%") and not isinstance(n.right, Literal)
+    return isinstance(n, Loop) or (isinstance(n, Assign) and n.op in ("/=", "%="))
 
 
 @by_identity

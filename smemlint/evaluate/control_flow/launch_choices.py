@@ -256,8 +256,10 @@ def ways_by_launch(
     assigned = frozenset[str]().union(*(effects(s).assigned for s in arms if s is not None))
     if not assigned:
         return None
-    held = contents(m, assigned)
-    return decision, held, assigned, [{} if s is None else tried(m, (s,)) for s in others]
+    held, stops = contents(m, assigned), len(m.journal.stops)
+    found = [{} if s is None else tried(m, (s,)) for s in others]
+    del m.journal.stops[stops:]  # what stands on ways that were only tried
+    return decision, held, assigned, found
 
 
 @by_identity

@@ -231,6 +231,16 @@ class StraightLines:
         self.made += 1
         self.region = self.made
 
+    def goes_on(self, start: int) -> bool:
+        """Whether the line at hand goes on from another one: nothing in between ended it, as a loop does."""
+        region = self.region
+        while region != start:
+            before = self.parents.get(region, self.merged.get(region))
+            if before is None:
+                return False
+            region = before
+        return True
+
     def branch(self, line: int, condition: Hashable) -> None:
         """Go on in the branch of a line under a condition; there is one for each condition."""
         region = self.arms.get((line, condition))

@@ -118,7 +118,8 @@ class Barrier:
     stop: Stop = "barrier"
     at: int = 0
     """Of a `call`: id() of the place of the expression that it is of; 0: the block of code ends with it. Of a
-    `fork`: whether all rounds of a loop that disappears may go on in a copy for each arm."""
+    `fork`: whether all rounds of a loop that disappears may go on in a copy for each arm; of a `perhaps`:
+    whether it may part loads as well."""
     arms: tuple[int, ...] = ()
     """Of a fork: the regions of the two arms, whose stores it does not keep apart."""
     parts_arms: bool = False

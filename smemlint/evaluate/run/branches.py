@@ -10,6 +10,7 @@ from smemlint.evaluate.analysis.arms.moved_pointers import moves
 from smemlint.evaluate.analysis.arms.one_arm import in_another_order, one_arm
 from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import alike, note
+from smemlint.evaluate.compiler.slow_paths import may_end_the_line
 from smemlint.evaluate.compiler.stored_over import note_stored_over
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.control_flow.contrary import forget
@@ -260,6 +261,7 @@ def branch(
     way = m.context.way
     if m.anyone():
         _arm(m, c, yes, then)
+    whole = m.lines.goes_on(taken)
     yes_must, yes_may, yes_way = m.must, m.may, m.context.way
     after_then = None if before is None else snapshot(m)
     if before is not None:
@@ -275,18 +277,23 @@ def branch(
             note(m, c, logged, turned, arms, chosen, at)
     ended = len(m.log)
     passed_line = passed, m.lines.region
+    whole = whole and m.lines.goes_on(passed)
     m.straight()
     stops = {e.stop for e in m.log[logged:] if isinstance(e, Barrier) and e.front is None}
     (m.lines.after if "barrier" in stops else m.lines.parents)[m.lines.region] = line
+    if not whole:
+        m.stop("call")
+    aside = _passed_over(arms, yes, no) if c.known else []
     ran = Ran(
         line,
         (taken, passed),
         (slice(logged, turned), slice(turned, ended)),
         m.code_size.touched - touched,
         small=m.code_size.touched + m.code_size.operations - work <= PREDICATED,
-        stopped=bool(stops & {"barrier", "call"}),
+        stopped=bool(stops & {"barrier", "call"}) or not whole,
         together=yes.together and not c.known,
-        aside=c.known and any(reaches_memory(m, a) for a in _passed_over(arms, yes, no)),
+        aside=any(reaches_memory(m, a) for a in aside),
+        slow=any(map(may_end_the_line, aside)),
     )
     if yes_root == no_root and turned > logged and ended > turned:
         m.lines.both.setdefault(yes_root, []).append((taken_line, passed_line, ran.small, leads(*arms)))

@@ -9,6 +9,7 @@ from functools import partial
 from smemlint.evaluate.analysis.arms.branch_left import Left
 from smemlint.evaluate.analysis.arms.moved_pointers import moves
 from smemlint.evaluate.compiler.selects import differ_in_elements, note, one_of_elements
+from smemlint.evaluate.compiler.slow_paths import may_end_the_line
 from smemlint.evaluate.control_flow.join_points import merge_into
 from smemlint.evaluate.control_flow.launch_choices import decided_by_launch, either_value
 from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
@@ -22,7 +23,7 @@ from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.memory.merging import merge
-from smemlint.evaluate.run.selected import leaves_a_branch, reaches_memory
+from smemlint.evaluate.run.selected import is_asked_in_front, leaves_a_branch, reaches_memory
 from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import LARGE
@@ -172,14 +173,14 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         open_to_nvcc = guessed or bool(form_of(c).terms)
         if open_to_nvcc:
             m.arm(roots[not c.const], ("?", m.lines.made))
+        arm = m.lines.region
         chosen = evaluate(m, e.then if c.const else e.otherwise)
+        whole, other = m.lines.goes_on(arm), e.otherwise if c.const else e.then
         if open_to_nvcc:
-            aside = e.otherwise if c.const else e.then
-            _part(m, e, touched, together=False, reaches=reaches_memory(m, aside))
+            _part(m, e, touched, together=False, aside=other)
         if early:
             spare(m, first)
-        m.lines.region = line
-        other = e.otherwise if c.const else e.then
+        _go_on(m, line, whole=whole)
         if evaluate is rvalue and isinstance(chosen, Int):
             chosen = _of_common_type(m, chosen, other)
         return _chosen_by_launch(m, c, e, chosen, evaluate)
@@ -191,15 +192,17 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     before = snapshot(m) if _may_be_passed_over(m, c, e.then, e.otherwise) else None
     m.must, m.may = then.must, then.may
     m.arm(roots[0], ("?", m.lines.made))
-    began = len(m.log)
+    began, arm = len(m.log), m.lines.region
     a = evaluate(m, e.then) if m.anyone() else None
+    whole = m.lines.goes_on(arm)
     after = snapshot(m) if before is not None else None
     if before is not None:
         restore(m, before)
     m.must, m.may = otherwise.must, otherwise.may
     m.arm(roots[1], ("?", m.lines.made))
-    turned = len(m.log)
+    turned, arm = len(m.log), m.lines.region
     b = evaluate(m, e.otherwise) if m.anyone() else None
+    whole = whole and m.lines.goes_on(arm)
     m.must, m.may = keep
     if early:
         spare(m, first)
@@ -212,10 +215,11 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
             (e.then, e.otherwise),
             one_of_elements(e) or differ_in_elements(e.then, e.otherwise),
         )
-    m.lines.region = line
+    _go_on(m, line, whole=whole)
     if after is not None:
         merge_into(m, ar.one_unknown(c, m.unknowns), after)
-    _part(m, e, touched, together=then.together and not c.known)
+    aside = e.then if a is None else e.otherwise if b is None else None
+    _part(m, e, touched, together=then.together and not c.known, aside=aside if c.known else None)
     if a is None or b is None:
         chosen = a if a is not None else b if b is not None else Other()
         if evaluate is rvalue and isinstance(chosen, Int):
@@ -235,12 +239,24 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     return merged
 
 
-def _part(m: Machine, e: Conditional, touched: int, *, together: bool, reaches: bool = False) -> None:
-    """Log what a choice leaves between what stands before and behind it. touched: the accesses before;
-    reaches: so does a side that was not run."""
+def _go_on(m: Machine, line: int, *, whole: bool) -> None:
+    """Go on behind a choice, in the line in front of it where no operand ends that."""
+    if whole:
+        m.lines.region = line
+    else:
+        m.straight()
+        m.lines.parents[m.lines.region] = line
+        m.stop("call")
+
+
+def _part(m: Machine, e: Conditional, touched: int, *, together: bool, aside: Expr | None = None) -> None:
+    """Log what a choice leaves between what stands before and behind it. touched: the accesses before; aside:
+    an operand that nobody takes, as the launch tells."""
     if m.host:
         return
-    touches = reaches or m.code_size.touched > touched
+    touches = m.code_size.touched > touched or (aside is not None and reaches_memory(m, aside))
+    if aside is not None and may_end_the_line(aside) and not is_asked_in_front(m, e.condition, together):
+        m.stop("perhaps", 1)
     left = leaves_a_branch(m, e.condition, (e.then, e.otherwise), touches=touches, together=together)
     if left is not Left.CHOICE:
         m.stop("fork" if left is Left.BRANCH else "perhaps")

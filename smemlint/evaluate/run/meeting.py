@@ -40,7 +40,8 @@ Arms: TypeAlias = "tuple[Stmt | None, Stmt | None]"
 class Ran:
     """Two arms that ran. line: the region in front of them; regions: theirs; logged: where in the log they
     are; touched: their accesses of memory; small: they become predicates; stopped: something in them ends the
-    line; together: all lanes take the same one; aside: one that the launch switches off accesses memory."""
+    line; together: all lanes take the same one; aside: one that the launch switches off accesses memory;
+    slow: or may end the line."""
 
     line: int
     regions: tuple[int, ...]
@@ -50,6 +51,7 @@ class Ran:
     stopped: bool
     together: bool
     aside: bool = False
+    slow: bool = False
 
 
 def condition_key(m: Machine, at: If | None) -> Hashable | None:
@@ -95,6 +97,8 @@ def meet(m: Machine, c: Int, ran: Ran, arms: Arms, at: If | None) -> None:
         if left is not Left.CHOICE:
             loads = over and ran.touched > stored
             _part(m, ran, at, left, before=bool(stored) and not loads)
+            if ran.slow and at is not None and not is_asked_in_front(m, at.condition, ran.together):
+                m.stop("perhaps", 1)
     for e, other in one:
         e.region, e.must = m.lines.region, m.must & (e.may | other.may)
         e.under, e.parted = m.under(e.must)

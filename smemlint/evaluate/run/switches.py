@@ -6,6 +6,7 @@ import numpy as np
 
 from smemlint.evaluate.analysis.arms.chosen_values import ladder
 from smemlint.evaluate.analysis.arms.moved_pointers import Moves
+from smemlint.evaluate.compiler.slow_paths import may_end_the_line
 from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.join_points import bring, meet, merge_at, sure
 from smemlint.evaluate.control_flow.launch_choices import meet_ways, ways_by_launch
@@ -14,9 +15,11 @@ from smemlint.evaluate.control_flow.settling import choice_at, leave_open, numbe
 from smemlint.evaluate.language.conversions import as_int, truth
 from smemlint.evaluate.language.destructors import full
 from smemlint.evaluate.machine.dispatch import rvalue
-from smemlint.evaluate.machine.machine import Exit, Machine, Mask, Undecided
+from smemlint.evaluate.machine.machine import Barrier, Exit, Machine, Mask, Undecided
 from smemlint.evaluate.memory.local_memory import here
+from smemlint.evaluate.model import Stop
 from smemlint.evaluate.run.branches import run_if
+from smemlint.evaluate.run.selected import is_asked_in_front
 from smemlint.evaluate.run.statements import run_all
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.choices import taken
@@ -24,6 +27,7 @@ from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, add, form_of, subtract
 from smemlint.evaluate.values.provenance import following
 from smemlint.ir import Block, Break, Switch
+from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL, INT
 
@@ -41,28 +45,51 @@ def run_switch(m: Machine, s: Switch) -> None:
     exits = m.exits(switch=True)
     m.context.loops.append(exits)
     entry_must, way = m.must, m.context.way
+    line, begun = m.lines.region, len(m.log)
     choice = None if value.known else choice_at(m, s)
     settled = settled_at(m, choice)
     if settled is None and choice is not None:
         settled = _case_of(m, s, number_settled(m, value))
     if settled is None:
         leave_open(m, choice, len(s.cases) + all(case.value is not None for case in s.cases))
+    whole = False
     if settled is not None:
         _one_case(m, s, value, settled)
     elif value.known and all(c.value is None or truth(m, rvalue(m, c.value)).known for c in s.cases):
-        _switch_by_launch(m, s, value)
+        whole = _switch_by_launch(m, s, value)
     else:
-        _open_switch(m, s, value)
+        whole = _open_switch(m, s, value)
     around, m.context.moves = m.context.moves, Moves.PERHAPS
     meet(m, exits.end)
     m.context.moves = around
     m.context.loops.pop()
     m.may, m.context.way = m.may | exits.broken, way
     m.must = sure(m, entry_must)
+    if whole and not m.host and m.lines.region != line:
+        _go_on(m, s, value, line, {e.stop for e in m.log[begun:] if isinstance(e, Barrier)})
 
 
-def _open_switch(m: Machine, s: Switch, value: Int) -> None:
-    """A switch on a value that is not known: each label is a way in, beside falling through from before."""
+def _go_on(m: Machine, s: Switch, value: Int, line: int, stops: set[Stop]) -> None:
+    """Go on behind a switch whose cases become predicates, or for each of which a loop goes on in a copy: in
+    the line in front of it. stops: what was found in the cases that ran."""
+    bodies = _bodies(s)
+    in_front = is_asked_in_front(m, s.value, together=False)
+    called = "call" in stops and (value.known or not in_front)
+    if called or "barrier" in stops or any(map(jumps_in, bodies)):
+        return
+    slow = value.known and not in_front and any(map(may_end_the_line, bodies))
+    m.lines.parents[m.lines.region] = line
+    m.lines.region = line
+    if not in_front:
+        m.stop("fork")
+    if in_front or slow:
+        m.stop("perhaps", int(slow))
+
+
+def _open_switch(m: Machine, s: Switch, value: Int) -> bool:
+    """A switch on a value that is not known: each label is a way in, beside falling through from before.
+    Returns whether no case ends its straight line."""
+    whole = True
     entry, must, may, way, outside = snapshot(m), m.must, m.may, m.context.way, m.unknowns.given
     labels = [None if case.value is None else truth(m, rvalue(m, case.value)) for case in s.cases]
     hits = {
@@ -91,12 +118,15 @@ def _open_switch(m: Machine, s: Switch, value: Int) -> None:
         m.unknowns.given = outside if label is None else following(value, label, m.unknowns)
         m.context.undecided.append(Undecided(c if path is None else path, path is not None and together))
         m.straight()
+        start = m.lines.region
         run_all(m, case.body)
+        whole = whole and m.lines.goes_on(start)
         m.context.undecided.pop()
         m.unknowns.given = outside
     m.straight()
     if None not in labels:
         _enter(m, Exit(may, entry, ar.one_unknown(others, m.unknowns), together=True), must, m.anyone())
+    return whole
 
 
 def _case_of(m: Machine, s: Switch, n: int | None) -> int | None:
@@ -139,14 +169,16 @@ def _enter(m: Machine, entry: Exit, must: Mask, fell: bool) -> Branch | None:
     return came
 
 
-def _switch_by_launch(m: Machine, s: Switch, value: Int) -> None:
-    """A switch on a known value; where only the launch tells it, the compiler covers all cases."""
+def _switch_by_launch(m: Machine, s: Switch, value: Int) -> bool:
+    """A switch on a known value; where only the launch tells it, the compiler covers all cases. Returns what
+    _open_switch() does."""
     bodies = _bodies(s)
     none = (None,) if all(case.value is not None for case in s.cases) else ()
     ways = ways_by_launch(m, value, bodies, (*bodies, *none))
-    _known_switch(m, s, value)
+    whole = _known_switch(m, s, value)
     if ways is not None:
         meet_ways(m, *ways)
+    return whole
 
 
 @by_identity
@@ -155,9 +187,9 @@ def _bodies(s: Switch) -> tuple[Block, ...]:
     return tuple(Block(c.body[:-1] if c.body and isinstance(c.body[-1], Break) else c.body) for c in s.cases)
 
 
-def _known_switch(m: Machine, s: Switch, value: Int) -> None:
+def _known_switch(m: Machine, s: Switch, value: Int) -> bool:
     waiting_must, waiting_may, way = m.must, m.may, m.context.way
-    matched = m.threads.nobody
+    matched, whole = m.threads.nobody, True
     labels: list[Mask | None] = []
     for case in s.cases:
         if case.value is None:
@@ -176,8 +208,10 @@ def _known_switch(m: Machine, s: Switch, value: Int) -> None:
         if some(waiting_may & enter):
             m.context.way = way  # those who jump here know nothing of what those before them met
         _join_label(m, waiting_must & enter, waiting_may & enter)
+        start = m.lines.region
         if m.anyone():
             run_all(m, case.body)
+            whole = whole and m.lines.goes_on(start)
     if apart:
         m.straight()
     default = any(label is None for label in labels)
@@ -185,6 +219,7 @@ def _known_switch(m: Machine, s: Switch, value: Int) -> None:
         m.context.way = way
     if not default:
         _join_label(m, waiting_must & ~matched, waiting_may & ~matched)
+    return whole
 
 
 def _join_label(m: Machine, must: Mask, may: Mask) -> None:

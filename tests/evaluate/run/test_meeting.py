@@ -165,7 +165,7 @@ DOUBTFUL: dict[str, Widths] = {
 
 
 LAUNCHED: dict[str, Widths] = {
-    # n is 32: what the launch decides is open to the compiler, and an arm that nobody takes stays a branch
+    # what the launch decides is open to the compiler, and an arm that nobody takes stays a branch
     BETWEEN % "x = n > 3 ? in[t] : x;": SINGLES,
     BETWEEN % "x = n > 99 ? in[t] : x;": SINGLES,
     BETWEEN % "x = t < n ? in[t] : x;": SINGLES,
@@ -217,11 +217,12 @@ def test_what_conditions_leave_of_stores(code: str, widths: Widths) -> None:
     assert all(t.reason is None or t.reason.code != "joined-or-not" for t in traced(code).traces)
 
 
+@pytest.mark.parametrize("n", [32, 3])
 @pytest.mark.parametrize(("code", "widths"), LAUNCHED.items())
 def test_a_condition_that_the_launch_decides_leaves_what_it_leaves_of_another(
-    code: str, widths: Widths
+    code: str, widths: Widths, n: int
 ) -> None:
-    assert stores(code, n=32) == widths
+    assert stores(code, n) == widths
 
 
 @pytest.mark.parametrize("code", COPIES)

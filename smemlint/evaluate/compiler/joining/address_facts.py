@@ -178,7 +178,7 @@ class AddressFacts:
                 around=around,
                 arms=e.arms,
                 parts_arms=e.parts_arms,
-                in_front=e.stop == "fork" and bool(e.at),
+                in_front=e.stop in ("fork", "perhaps") and e.at == 1,
             )
             return JoinEvent(kind, 0, order)
         pattern = self.forms.pattern(e.offset.const, e.may)

@@ -86,7 +86,8 @@ class JoinKind:
     perhaps: it may run with one of the other arm.
     around: the lines in front of this one.
     arms: of a fork, the regions of both arms, whose stores it does not keep apart; parts_arms: or may;
-    in_front: it may be asked in front of a loop, and then parts no loads.
+    in_front: of a fork, it may be asked in front of a loop, and then parts no loads; of what may be one, it
+    may part loads of words, too.
     fragment: of a matrix fragment, whose words the compiler does not see: what a store left there is loaded.
     words: 8 bytes are two words, and not one number of 64 bits.
     """

@@ -74,6 +74,8 @@ class _Window:
     """Those of the late part in which its members stand."""
     opaque: int = 0
     """What the early part does not look through, up to its last member."""
+    forks: int = 0
+    """Those up to its first member."""
     doubts: int = 0
     """What may be branches, up to its first member."""
     doubtful: bool = False
@@ -105,6 +107,8 @@ class _Windows:
         """What may be forks; by region: that may keep stores apart in it alone."""
         self.copies = 0
         """Forks that part no loads where a loop has a copy for each arm."""
+        self.wide_doubts = 0
+        """What may part loads of words."""
         self.others = others
         self.around: dict[int, frozenset[int]] = {}
         """By region: it and those that it is a branch of."""
@@ -159,6 +163,7 @@ class _Windows:
         """Something that stores do not move across."""
         if kind.op == "perhaps":
             self.doubts += 1
+            self.wide_doubts += kind.in_front
         elif kind.op == "fork":
             self.forks.append(kind)
             self.copies += kind.in_front
@@ -222,7 +227,9 @@ class _Windows:
         moved = early and kind.op == "load" and window is not None
         late = not early or (window is not None and window.opaque != self.opaque)
         if window is None:
-            window = self.open[name] = _Window(span, doubts=self._doubts(kind))
+            window = self.open[name] = _Window(
+                span, doubts=self._doubts(kind), forks=self._forks(kind.region)
+            )
             self.all.append(window)
         window.members.append((index, address, self.position))
         narrow = kind.op == "load" and kind.width < WORD
@@ -233,11 +240,12 @@ class _Windows:
         window.epochs.add(self.epoch)
         window.opaque = self.opaque
         window.late = window.late or late
-        if kind.op == "store" or narrow:
-            window.doubtful = window.doubtful or window.doubts != self._doubts(kind)
+        window.doubtful = window.doubtful or window.doubts != self._doubts(kind)
         return moved
 
     def _doubts(self, kind: JoinKind) -> int:
+        if kind.op == "load" and kind.width >= WORD:
+            return self.wide_doubts
         branches = self.copies if kind.op == "load" else 0
         return self.doubts + branches + sum(self.in_arms[r] for r in self.around[kind.region])
 
@@ -252,7 +260,7 @@ class _Windows:
 
     def _parted(self, key: Hashable, kind: JoinKind, address: Address, window: _Window) -> bool:
         """Whether an access that the early part could join stays out of a window. Behind assembler it is left
-        to the late part."""
+        to the late part, and so is a load behind a branch."""
         if self._blocked(kind, address, window):
             return True
         late = (
@@ -260,7 +268,9 @@ class _Windows:
             if kind.op == "store"
             else window.epochs == {self.epoch} and not kind.computed
         )
-        return window.opaque != self.opaque and not late
+        line = self.events[window.members[0][0]].kind.region
+        branched = kind.op == "load" and (line, window.forks) != (kind.region, self._forks(kind.region))
+        return (branched or window.opaque != self.opaque) and not late
 
     def _blocked(self, kind: JoinKind, address: Address, window: _Window) -> bool:
         """A load moves up to the window's first member, the members of a store window down to the new one."""
