@@ -70,7 +70,7 @@ def with_set_apart(
         return dict(variables)
     names = b"|".join(map(re.escape, numbers))
     set_in = re.compile(
-        _pattern(rb"(?<![\w.>])", names).pattern + rb"|(?<![\w.>])(" + names + rb")\s*(?:\.|->)\s*" + _CHANGES
+        _setting(rb"(?<![\w.>])", names) + rb"|(?<![\w.>])(" + names + rb")\s*(?:\.|->)\s*" + _CHANGES
     )
     lowered = {f.name for f in functions.values()}
     others = [f for f in c.declarations.functions.values() if f.name.split("<", 1)[0] not in lowered]
@@ -98,7 +98,7 @@ def _is_object(v: Var) -> bool:
 
 def is_set(c: Context, name: str) -> bool:
     """Whether the text of a function sets something of a name."""
-    sets = _pattern(rb"(?<!\w)", re.escape(name.encode()))
+    sets = re.compile(_setting(rb"(?<!\w)", re.escape(name.encode())))
     return any(sets.search(f.text()) for f in c.declarations.functions.values())
 
 
@@ -155,12 +155,12 @@ def _is_listed(c: Context, own: str) -> bool:
 
 @record(frozen=True, slots=True, eq=False)
 class _Naming:
-    """Functions by what they are called without template arguments, and by the words in them, each list in
-    the order of `functions`."""
+    """Functions by what they are called without template arguments, and by the words that they may set, each
+    list in the order of `functions`."""
 
     functions: list[Definition]
     called: dict[str, list[Definition]]
-    saying: dict[str, list[int]]
+    setting: dict[bytes, list[int]]
 
     @staticmethod
     def of(functions: Iterable[Definition]) -> _Naming:
@@ -168,13 +168,13 @@ class _Naming:
         naming = _Naming(list(functions), {}, {})
         for number, f in enumerate(naming.functions):
             naming.called.setdefault(f.name.split("<", 1)[0], []).append(f)
-            for word in f.words():
-                naming.saying.setdefault(word, []).append(number)
+            for word in {word for found in _MAY_SET.findall(f.text()) for word in found}:
+                naming.setting.setdefault(word, []).append(number)
         return naming
 
-    def saying_one(self, names: Iterable[str]) -> Iterator[Definition]:
-        """Give the functions with one of the words."""
-        for number in sorted({number for name in names for number in self.saying.get(name, ())}):
+    def setting_one(self, names: Iterable[str]) -> Iterator[Definition]:
+        """Give the functions that may set something of one of the names."""
+        for number in sorted({number for name in names for number in self.setting.get(name.encode(), ())}):
             yield self.functions[number]
 
 
@@ -184,11 +184,12 @@ def _assigned(
     """Which members of a record are set where, and to which numbers."""
     own = own_name(record.name)
     any_of = b"|".join(re.escape(name.encode()) for name in names)
-    inside, outside = _pattern(rb"(?<![\w.>])(?:this\s*->\s*)?", any_of), _pattern(rb"(?:\.|->)\s*", any_of)
+    inside = re.compile(_setting(rb"(?<![\w.>])(?:this\s*->\s*)?", any_of))
+    outside = re.compile(_setting(rb"(?:\.|->)\s*", any_of))
     makers = [f for name in (own, f"~{own}") for f in naming.called.get(name, ())]
     making = {f.key for f in makers}
     made = b"\n".join(f.text() for f in makers)
-    for f in naming.saying_one(names):
+    for f in naming.setting_one(names):
         text = f.text()
         if f.key in making or _is_part(f.name, text, made):
             continue
@@ -234,9 +235,11 @@ def _is_part(name: str, text: bytes, made: bytes) -> bool:
     return nothing and re.search(rb"(?<![\w.>])" + own + rb"\s*\(\s*\)", made) is not None
 
 
-def _pattern(before: bytes, names: bytes) -> re.Pattern[bytes]:
-    """A member that is set, stepped, or whose address is handed on."""
+def _setting(before: bytes, names: bytes) -> bytes:
+    """A pattern of a member that is set, stepped, or whose address is handed on."""
     member = before + rb"(" + names + rb")\b"
-    return re.compile(
-        member + _PART + _SETS + rb"|(?:\+\+|--|[(,=]\s*&\s*|>>\s*)(?:this\s*->\s*)?(" + names + rb")\b"
-    )
+    return member + _PART + _SETS + rb"|(?:\+\+|--|[(,=]\s*&\s*|>>\s*)(?:this\s*->\s*)?(" + names + rb")\b"
+
+
+_MAY_SET = pattern(rb"(?=" + _setting(rb"(?<!\w)", rb"\w+") + rb")")
+"""Wherever a word begins that may be set, or what its address is handed on by."""
