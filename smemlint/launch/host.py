@@ -103,7 +103,10 @@ def started_kernels(
     roots = [
         f
         for f in launching.values()
-        if f.id not in called and open_name(f) not in by_name and not (f.record or "").startswith("(lambda")
+        if f.id not in called
+        and open_name(f) not in by_name
+        and not (f.record or "").startswith("(lambda")
+        and not f.name.startswith("(")
     ]
     shapes = settings(module, launching.values())
     runs = KeptRuns(module, _slicer(module, launching, kernels, shapes), allowance.kept, shapes)

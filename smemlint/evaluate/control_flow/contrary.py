@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
+from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int
-from smemlint.ir import Expr, Function, Name
+from smemlint.evaluate.values.provenance import only_symbol
+from smemlint.evaluate.values.unknowns import TURNED
+from smemlint.evaluate.values.value import Value
+from smemlint.ir import Binary, Expr, Function, Literal, Name, Unary
 from smemlint.ir.memo import by_identity
 from smemlint.ir.uses import given
 from smemlint.ir.walk import names_in, walk
 
+SIZE = 3
+"""The rank of unknown numbers that are sizes."""
 DEEPEST = 6
 """Variables in one another that are followed."""
+
+
+def by_sign(m: Machine, condition: Expr) -> bool:
+    """Whether a condition of host code is known since sizes are not negative, which nobody makes sure of."""
+    if isinstance(condition, Binary) and condition.op in ("&&", "||"):
+        return by_sign(m, condition.left) or by_sign(m, condition.right)
+    if not m.host or not isinstance(condition, Binary) or condition.op not in COMPARISONS:
+        return False
+    sides = condition.left, condition.right
+    if not any(isinstance(x, Literal) or (isinstance(x, Unary) and x.op == "-") for x in sides):
+        return False
+    left, right = (unseen(m, x) for x in sides)
+    if _is_size(right):
+        return _below(right, left, TURNED.get(condition.op, condition.op))
+    return _is_size(left) and _below(left, right, condition.op)
+
+
+def _below(size: Value, other: Value, op: str) -> bool:
+    """Whether a size is compared with what is less than any."""
+    if not isinstance(size, Int) or size.const != 0 or not isinstance(other, Int) or not other.known:
+        return False
+    return isinstance(other.const, int) and (other.const < 0 or (other.const == 0 and op in ("<", ">=")))
+
+
+def _is_size(v: Value) -> bool:
+    """Whether a number that may be less than zero by its type is taken not to be."""
+    s = only_symbol(v) if isinstance(v, Int) and v.type.kind == "int" else None
+    return s is not None and s.rank == SIZE and s.low == 0 and s.high is None
 
 
 def forget(m: Machine, condition: Expr) -> None:
@@ -22,7 +57,9 @@ def forget(m: Machine, condition: Expr) -> None:
     for id in _made_of(m.frame.function, compared):
         o = m.frame.variables.get(id)
         for at, v in list(o.cells.items()) if o is not None else ():
-            if isinstance(v, Int) and v.known and not (at and v.const == 1):  # an extent that is not given
+            if _is_size(v):
+                o.cells[at] = m.unknowns.value(v.type, o.name)  # type: ignore[union-attr]
+            elif isinstance(v, Int) and v.known and not (at and v.const == 1):  # an extent that is not given
                 o.cells[at] = m.unknowns.value(v.type, o.name, rank=3)  # type: ignore[union-attr]
 
 

@@ -273,7 +273,7 @@ class Machine:
             WHOLE.skippable if whole else found.skippable,
             WHOLE.quiet if whole else found.quiet,
             found.sets,
-            found.open if self.task.explore else WHOLE.open,
+            found.open,
             found.deciding if self.task.paths is not None else WHOLE.deciding,
             found.trailing,
             found.handing,

@@ -13,7 +13,7 @@ from smemlint.evaluate.compiler.selects import alike, note
 from smemlint.evaluate.compiler.slow_paths import may_end_the_line
 from smemlint.evaluate.compiler.stored_over import note_stored_over
 from smemlint.evaluate.control_flow import first_block
-from smemlint.evaluate.control_flow.contrary import forget
+from smemlint.evaluate.control_flow.contrary import by_sign, forget
 from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
 from smemlint.evaluate.control_flow.join_points import (
     left_before,
@@ -163,7 +163,12 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
             if body is not None:
                 run(m, body)
             return
-    elif c.known and id(s) in m.frame.slice.open and not s.constexpr:
+    elif (
+        c.known
+        and id(s) in m.frame.slice.open
+        and not s.constexpr
+        and (m.task.explore or by_sign(m, s.condition))
+    ):
         contrary = c.const == 0
         c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     guessed = guessed or (bool(m.context.supposed) and c.known and supposed(m, s.condition))

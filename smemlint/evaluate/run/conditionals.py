@@ -10,6 +10,7 @@ from smemlint.evaluate.analysis.arms.branch_left import Left
 from smemlint.evaluate.analysis.arms.moved_pointers import moves
 from smemlint.evaluate.compiler.selects import differ_in_elements, note, one_of_elements
 from smemlint.evaluate.compiler.slow_paths import may_end_the_line
+from smemlint.evaluate.control_flow.contrary import by_sign
 from smemlint.evaluate.control_flow.join_points import merge_into
 from smemlint.evaluate.control_flow.launch_choices import decided_by_launch, either_value
 from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
@@ -158,6 +159,8 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         m.journal.assumptions = assumed
         c = here(m, ar.truth_of(truth(m, rvalue(m, e.condition)), m.unknowns))
         m.unknowns.certain, m.unknowns.rests = certain, rests
+    if c.known and id(e) in m.frame.slice.deciding and by_sign(m, e.condition):
+        c = m.unknowns.value(BOOL, "either way", low=0, high=1)
     touched = m.code_size.touched
     roots = continued(m, e.condition)
     choice = None if c.known and m.unknowns.guesses == guesses else choice_at(m, e)

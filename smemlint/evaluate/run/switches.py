@@ -37,7 +37,7 @@ def run_switch(m: Machine, s: Switch) -> None:
         run_if(m, found)
         return
     value = as_int(m, full(m, s.value))
-    if value.known and id(s) in m.frame.slice.open:
+    if value.known and m.task.explore and id(s) in m.frame.slice.open:
         forget(m, s.value)
         value = as_int(m, rvalue(m, s.value))
         value = m.unknowns.value(INT, "any case") if value.known else value

@@ -29,15 +29,30 @@ from smemlint.frontend.lower.text import TextLowering
 from smemlint.frontend.lower.types import TypeLowering
 from smemlint.frontend.text.expansion import DEFINE, Macro, expanded, macro_of, uses_of
 from smemlint.frontend.text.kernels import LAUNCHES, MATTERS
-from smemlint.ir import Declare, Function, LaunchStmt, Module, Record, TemplateArgument
+from smemlint.ir import (
+    Block,
+    Call,
+    Declare,
+    Evaluate,
+    Function,
+    Lambda,
+    LaunchStmt,
+    Module,
+    Name,
+    Record,
+    TemplateArgument,
+)
 from smemlint.ir.module import overloads_of
+from smemlint.ir.types import VOID
 from smemlint.ir.uses import grown
-from smemlint.ir.walk import nodes_of
+from smemlint.ir.walk import nodes_of, walk
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.blank import blank_comments
 from smemlint.source.per_text import per_text
 
+UNKNOWN_CALLER = "whoever calls it"
+"""The name of the function that a lambda is given to, so that it runs, where none is known."""
 T = TypeVar("T")
 _GROUP = r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)"
 """Parentheses, such as those of an attribute."""
@@ -113,6 +128,7 @@ def _lowered(c: Context, roots: _Roots, path: str, configuration: str) -> Lowere
     _require_methods(c, set(roots.leading))
     _drain(c)
     _require_initialisers(c)
+    _require_launching_variables(c)
     texts = list(_instantiating(c))
     instances, written = _explicit_instances(c, texts)
     classes = _explicit_records(c, texts)
@@ -265,6 +281,29 @@ def _require_initialisers(c: Context) -> None:
             c.host = True
             c.decls.require_global(waiting.pop(name), name, True)
         _drain(c)
+
+
+def _require_launching_variables(c: Context) -> None:
+    """Variables of the main file outside functions with a lambda that starts a kernel: a function of its own,
+    for where nobody is seen to call it."""
+    for name, node in c.declarations.variables_named.items():
+        point = c.positions.point(node)
+        if point is None or point[0].path not in c.own or not valid(cursors.initializer(node)):
+            continue
+        if _says(_text_of(c, node).encode(), (LAUNCHES,)):
+            c.host = True
+            c.decls.require_global(node, name, True)
+            _drain(c)
+    for v in list(c.found.globals.values()):
+        given = tuple(n for n in walk(v.init) if isinstance(n, Lambda) and _starts(n)) if v.init else ()
+        if given and v.place.path in c.own:
+            id, name = f"({v.id})", f"({v.name})"
+            body = Block((Evaluate(Call(Name("", UNKNOWN_CALLER, v.place), given, v.place)),))
+            c.found.functions[id] = Function(id, name, (), body, "host", v.place, VOID)
+
+
+def _starts(n: Lambda) -> bool:
+    return any(isinstance(x, LaunchStmt) for x in nodes_of(n.body))
 
 
 def _text_of(c: Context, node: Node) -> str:

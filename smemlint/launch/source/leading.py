@@ -81,6 +81,8 @@ class Leading:
         given = self.given
         if isinstance(callee, Name) and callee.id in given and not self._is_method(n.callee):
             return True
+        if isinstance(n.callee, Member) and _calls_member(self.module, n.callee):
+            return True
         if given and _hands_on(self.module, n, given, frozenset((self.function.id,))):
             return True
         if not self.launching.isdisjoint(made_to_call(self.module, n)):
@@ -140,6 +142,24 @@ class Leading:
 def _fields_of(module: Module) -> frozenset[str]:
     """Names of the fields of all classes."""
     return frozenset(field.name for record in module.records.values() for field in record.fields)
+
+
+def _calls_member(module: Module, callee: Member) -> bool:
+    """Whether what is called is what a member of an object holds: `task.run()` of a `std::function run;`."""
+    inner = callee.base if callee.name == "operator()" else callee
+    return isinstance(inner, Member) and inner.name in _held_functions(module)
+
+
+@by_identity
+def _held_functions(module: Module) -> frozenset[str]:
+    """Names of the fields of all classes that hold functions."""
+    return frozenset(
+        field.name
+        for record in module.records.values()
+        for field in record.fields
+        if isinstance(field.type, FunctionType)
+        or (isinstance(field.type, RecordRef) and field.type.name == "std::function")
+    )
 
 
 def _may_be_called(t: Type) -> bool:
