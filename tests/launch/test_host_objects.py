@@ -361,6 +361,29 @@ def test_an_object_of_a_class_template_of_numbers_keeps_what_its_constructor_is_
     assert {(x.threads, x.template["W"], x.assumed) for x in found} == {(64, 1, False), (128, 2, False)}
 
 
+@pytest.mark.parametrize("held", ["std::unique_ptr<Impl> impl_", "Impl *impl_"])
+def test_an_aggregate_is_made_by_new_with_braces(held: str) -> None:
+    text = f"""
+    #include <memory>
+    __global__ void k(float *p) {{ extern __shared__ float s[]; s[threadIdx.x] = p[0]; }}
+    class Runner {{
+    public:
+        explicit Runner(int threads);
+        void run(float *p);
+    private:
+        struct Impl;
+        {held};
+    }};
+    struct Runner::Impl {{ int threads; void go(float *p) {{ k<<<1, threads>>>(p); }} }};
+    Runner::Runner(int threads) : impl_(new Impl{{threads}}) {{}}
+    void Runner::run(float *p) {{ impl_->go(p); }}
+    int main() {{ Runner r(224); r.run(nullptr); }}"""
+    (module, *_) = load(source_from_bytes("/t/a.cu", text.encode()))
+    (kernel,) = module.kernels()
+    found = infer(kernel, module, started_kernels(module))
+    assert [(x.threads, x.assumed) for x in found] == [(224, False)]
+
+
 def test_a_loop_goes_over_a_braced_list_of_objects() -> None:
     text = """
     template <int W> __global__ void wide(float *p) { __shared__ float s[4096]; s[threadIdx.x * W] = p[0]; }

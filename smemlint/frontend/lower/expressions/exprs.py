@@ -51,6 +51,7 @@ from smemlint.ir import (
     PackSize,
     Place,
     PointerTo,
+    RecordRef,
     SizeOf,
     StringLiteral,
     This,
@@ -458,6 +459,13 @@ class ExpressionLowering:
                 not inner or self._makes_one(node)
             ):
                 return Unary("&", made, self._c.place(node))
+            case (*inner, InitList(elements)) if (
+                isinstance(type_, PointerTo)
+                and isinstance(type_.to, RecordRef)
+                and (not inner or self._makes_one(node))
+            ):
+                place = self._c.place(node)
+                return Unary("&", Construct(type_.to, elements, place), place)
         if isinstance(type_, PointerTo):
             place = self._c.place(node)
             return Cast(type_, Call(Name("", "malloc", place), parts, place), place=place)
