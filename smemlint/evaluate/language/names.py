@@ -28,6 +28,7 @@ from smemlint.ir import (
     FunctionType,
     Literal,
     MemberType,
+    Module,
     Name,
     OpaqueType,
     PointerTo,
@@ -41,6 +42,7 @@ from smemlint.ir import (
     VariableTemplate,
 )
 from smemlint.ir.expr import uncast
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL, ULONG, element_type
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
@@ -198,14 +200,17 @@ def _reference_to(v: FunctionValue) -> FunctionRef | None:
 def variable_template(m: Machine, e: Name) -> Value | None:
     """The value of a variable template, or of its specialisation for these arguments."""
     name = e.name.rsplit("::", 1)[-1]
-    made = m.module.variable_templates.get(name, ()) if e.arguments and not e.id else ()
+    found = _instance_of(m, e.name, tuple(e.arguments)) if e.arguments and not e.id else None
+    if found is None and "_v" in name:
+        return _trait(name.removesuffix("_v"), resolve_arguments(m, tuple(e.arguments)))
+    return found
+
+
+def _instance_of(m: Machine, name: str, arguments: tuple[TemplateArgument, ...]) -> Value | None:
+    made = _templates_named(m.module).get(name, ())
     if not made:
-        return (
-            _trait(name.removesuffix("_v"), resolve_arguments(m, tuple(e.arguments)))
-            if "_v" in name
-            else None
-        )
-    given = resolve_arguments(m, tuple(e.arguments))
+        return None
+    given = resolve_arguments(m, arguments)
     actual = tuple(_literal(a) for a in given)
     chosen: tuple[VariableTemplate, dict[str, Binding]] | None = None
     for v in made:
@@ -223,6 +228,15 @@ def variable_template(m: Machine, e: Name) -> Value | None:
         return rvalue(m, chosen[0].value)
     finally:
         m.frames.pop()
+
+
+@by_identity
+def _templates_named(module: Module) -> dict[str, tuple[VariableTemplate, ...]]:
+    """The variable templates of a module by qualified name, and by their last part the first of them."""
+    found = dict(module.variable_templates)
+    for name, made in module.variable_templates.items():
+        found.setdefault(name.rpartition("::")[2], made)
+    return found
 
 
 def _literal(a: TemplateArgument | Int) -> TemplateArgument | Int:
@@ -352,6 +366,10 @@ def static_member_value(m: Machine, e: StaticMember) -> Value:
         if isinstance(v, Pointer) and isinstance(v.pointee, ArrayOf):
             return load(m, v, e.place)
         return v
+    if e.arguments and isinstance(owner, RecordRef):
+        made = _instance_of(m, f"{owner.name}::{e.name}", e.arguments)
+        if made is not None:
+            return made
     if m.host and e.name == "npos" and isinstance(owner, RecordRef) and owner.name in STRINGS:
         return Int(NOWHERE, ULONG)
     reason = Unresolved("unknown-constant", f"`{type_name(owner)}::{e.name}` is not known", e.place)

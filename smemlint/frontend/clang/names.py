@@ -5,7 +5,7 @@ Definitions are found by the raw location of their name, which a template and al
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import field
 
 from smemlint.frontend.clang import cursors
@@ -85,6 +85,17 @@ class Definition:
         if self._words is None:
             self._words = words_in(self.text())
         return self._words
+
+
+def nearest(known: Container[str], name: str, around: str) -> str:
+    """Which of some qualified names a name means that is written in a namespace, a class or a function; ""
+    for none of them."""
+    name = name.removeprefix("::") if (rooted := name.startswith("::")) else name
+    while (full := f"{around}::{name}" if around and not rooted else name) not in known:
+        if rooted or not around:
+            return ""
+        around = around.rpartition("::")[0]
+    return full
 
 
 @record(slots=True)
@@ -181,9 +192,7 @@ class Declarations:
         """Which of the declarations a name means, written in a namespace, a class or a function: the one that
         stands nearest around it. None: it names none of them so."""
         known = {self.qualified(node): node for node in nodes}
-        while (found := known.get(f"{around}::{name}" if around else name)) is None and around:
-            around = around.rpartition("::")[0]
-        return found
+        return known.get(nearest(known, name, around))
 
     def add_function(self, node: Node, file: FileText, record: Node | None = None) -> Definition | None:
         """Takes a definition into the index; a mere declaration only when it is a template's."""
@@ -400,16 +409,20 @@ class Declarations:
             else:
                 yield node
 
-    def enumerator(self, name: str) -> Node | None:
-        """A namespace-scope enumerator of the project by name, its enum's before it or not."""
+    def enumerator(self, name: str, around: str = "") -> Node | None:
+        """A namespace-scope enumerator of the project by name, its enum's before it or not, written in a
+        namespace, a class or a function."""
         if self._enumerators is None:
             self._enumerators = {}
             for enum in self.enums:
-                owner = cursors.spelling(enum)
+                full = self.qualified(enum)
+                outer, _, owner = full.rpartition("::")
                 for child in cursors.children(enum):
                     if child.kind == ENUMERATOR:
                         own = cursors.spelling(child)
-                        self._enumerators.setdefault(own, child)
-                        self._enumerators.setdefault(f"{owner}::{own}", child)
+                        beside = f"{outer}::{own}" if outer else own
+                        for known in (f"{full}::{own}", beside, f"{owner}::{own}", own):
+                            self._enumerators.setdefault(known, child)
         parts = name.split("::")
-        return self._enumerators.get("::".join(parts[-2:])) or self._enumerators.get(parts[-1])
+        found = nearest(self._enumerators, name, around) or "::".join(parts[-2:])
+        return self._enumerators.get(found) or self._enumerators.get(parts[-1])

@@ -8,6 +8,7 @@ from smemlint.frontend.clang.kinds import CALL, INIT_LIST, TEMPLATE_REF, TYPE_RE
 from smemlint.frontend.clang.names import (
     CLASS_TEMPLATE,
     CONSTRUCTOR,
+    DESTRUCTOR,
     DEVICE_ATTRIBUTE,
     FUNCTION_TEMPLATE,
     GLOBAL_ATTRIBUTE,
@@ -166,6 +167,7 @@ class FunctionLowering:
             specialises=specialises,
             initialisers=tuple(initialisers),
             declared=body is None and node.kind == FUNCTION_TEMPLATE and not cursors.is_definition(node),
+            virtual=node.kind in (METHOD, DESTRUCTOR) and bool(cursors.is_virtual_method(node)),
         )
 
     def _member(self, given: Node) -> Expr:

@@ -129,7 +129,7 @@ class NameLowering:
             return Name("", found.name, c.place(node), found.arguments) if isinstance(found, Name) else None
         if not text.rstrip().endswith(">"):
             return None
-        return Name("", cursors.spelling(target), c.place(node), c.texts.template_arguments(text))
+        return Name("", c.declarations.qualified(target), c.place(node), c.texts.template_arguments(text))
 
     def use(self, target: Node) -> Expr:
         """What a use of a declared variable, parameter or value parameter is, without its place."""

@@ -185,6 +185,9 @@ class RecordLowering:
         if parameters:
             around = Scope([parameters], dict(scope.locals), dict(scope.types))
             self._local.setdefault(cursors.location(node).raw, around)
+        name = cursors.spelling(node)
+        if name and not cursors.is_anonymous_record(node):
+            scope.types[name] = self._c.types.record(node)
 
     def around(self, found: Definition | None) -> Scope:
         """What a class in a function sees of it."""

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import is_expression
-from smemlint.frontend.clang.names import ALIAS_TEMPLATE, ENUM, ENUMERATOR, RECORDS, TEMPLATE_PARAMETERS
+from smemlint.frontend.clang.names import (
+    ALIAS_TEMPLATE,
+    ENUM,
+    ENUMERATOR,
+    RECORDS,
+    TEMPLATE_PARAMETERS,
+    nearest,
+)
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.templates.parameters import named_alias
+from smemlint.frontend.lower.templates.variables import written
 from smemlint.frontend.lower.vectors import vector_record
 from smemlint.frontend.prelude.precompiled import library_typedef
+from smemlint.frontend.text.expansion import expanded
 from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
 from smemlint.frontend.text.textual import TextError, TextParser, lex
 from smemlint.ir import Expr, MemberType, Name, RecordRef, TemplateArgument, Type, TypeParam
@@ -26,6 +37,14 @@ class TextLowering:
     def __init__(self, context: Context) -> None:
         self._c = context
         self._hints: dict[str, Node] = {}
+
+    @cached_property
+    def _variable_templates(self) -> dict[str, list[str]]:
+        """Qualified names of variable templates by their last part."""
+        found: dict[str, list[str]] = {}
+        for name in dict.fromkeys(name for name, _ in written(self._c)):
+            found.setdefault(name.rpartition("::")[2], []).append(name)
+        return found
 
     def hinted(self, node: Node) -> TextLowering:
         """Takes the types that a cursor's children refer to as known by name, until the next call."""
@@ -42,6 +61,10 @@ class TextLowering:
                 self._collect_hints(kid, depth + 1)
 
     def _parser(self, tokens: Sequence[str]) -> TextParser:
+        calls = (self._c.positions.macro(a) for a, b in pairwise(tokens) if b == "(")
+        here = {m.name: m for m in calls if m is not None and m.parameters is not None}
+        if here:
+            tokens = lex(expanded(" ".join(tokens), {**self._c.positions.macros(), **here})[:_TEXT_LIMIT])
         for token in tokens:
             self._c.work.mention(token)
         return TextParser(tokens, self, self._macro_body)
@@ -120,6 +143,11 @@ class TextLowering:
         enum = None if found is None else cursors.semantic_parent(found)
         return enum is not None and cursors.spelling(enum) == scope.rpartition("::")[2]
 
+    def is_variable_template(self, name: str) -> bool:
+        """Whether `<` behind a name begins arguments, though the name is that of a number."""
+        known = self._variable_templates.get(name.rpartition("::")[2], ())
+        return bool(known) and name not in self._c.scope.locals and self._c.scope.template(name) is None
+
     def value(self, name: str) -> Expr | None:
         """Return what a name means in text that clang left unresolved: the nearest variable, parameter,
         member or function. None: nothing known."""
@@ -140,9 +168,12 @@ class TextLowering:
         variable = self._nearest(name, declarations.variables_named)
         if variable is not None:
             return self._c.names.use(variable)
-        enumerator = declarations.enumerator(name)
+        enumerator = declarations.enumerator(name, scope.around)
         if enumerator is not None:
             return self._c.names.enumerator(enumerator, None)
+        if last in self._variable_templates:
+            known = self._variable_templates[last]
+            return Name("", nearest(known, name, scope.around) or known[0])
         functions = declarations.functions_named.get(last)
         if functions and functions[0].record is None:
             return self._c.calls.overload_set(name, functions, None, ())

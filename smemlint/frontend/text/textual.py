@@ -90,6 +90,8 @@ class Resolver(Protocol):
 
     def value(self, name: str) -> Expr | None: ...
 
+    def is_variable_template(self, name: str) -> bool: ...
+
     def type(self, name: str, arguments: tuple[TemplateArgument, ...] | None) -> Type | None: ...
 
 
@@ -303,7 +305,8 @@ class TextParser:
             name = f"{name}::{word}" if name and owner is None else word
             arguments = None
             if self.peek() == "<":
-                arguments = self._try_arguments(value_wanted and owner is None)
+                unsure = value_wanted and owner is None and not self.resolver.is_variable_template(name)
+                arguments = self._try_arguments(unsure)
             if self.peek() != "::":
                 return owner, name, arguments
             self.at += 1
@@ -531,10 +534,12 @@ class TextParser:
         if token in BUILTIN_TYPES or token == "typename":
             to = self._base_type(strict=True)
             return self._functional(to)
+        rooted = self.peek() == "::"
         owner, name, arguments = self._qualified(value_wanted=True)
         if owner is not None:
             return StaticMember(owner, name, None, arguments or ())
-        value = self.resolver.value(name)
+        value = self.resolver.value(f"::{name}") if rooted else None
+        value = self.resolver.value(name) if value is None else value
         if value is not None:
             if isinstance(value, Name) and arguments:
                 return replace(value, arguments=arguments)

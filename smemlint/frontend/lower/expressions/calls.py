@@ -150,7 +150,8 @@ class CallLowering:
         if library is not None:
             parent = cursors.semantic_parent(library)
             if parent.kind in RECORDS and not candidates:
-                if self._c.declarations.record(parent) is not None and not cursors.is_static_method(library):
+                inherited = self._c.declarations.record(parent) is not None and library.kind in FUNCTIONS
+                if inherited and not cursors.is_static_method(library):
                     return Member(This(place), name, True, place, arguments)
                 return StaticMember(self._c.types.record(parent), name, place, arguments)
             if not candidates:
