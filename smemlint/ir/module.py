@@ -38,6 +38,7 @@ class Function:
     """Of a constructor: member name, value."""
     declared: bool = False
     """A template without a body, which stands for its explicit specialisations."""
+    virtual: bool = False
 
     def __hash__(self) -> int:
         return hash(self.id)

@@ -36,6 +36,7 @@ from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.memory.several import options_of
 from smemlint.evaluate.run.branches import branch
 from smemlint.evaluate.run.virtual_calls import any_override
+from smemlint.evaluate.types.bases import is_of_base
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.objects import temporary
 from smemlint.evaluate.values.value import (
@@ -144,7 +145,19 @@ def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
             v = FunctionValue(callee.name, (), resolve_arguments(m, callee.arguments))
     if e.chosen and isinstance(v, FunctionValue | Method) and len(v.candidates) > 1:
         v = replace(v, candidates=tuple(f for f in v.candidates if f.id == e.chosen) or v.candidates)
+    if e.chosen and isinstance(v, Method):
+        v = _as_declared(m, v, e.chosen)
     return _apply(m, v, e, discarded, want_place)
+
+
+def _as_declared(m: Machine, v: Method, chosen: str) -> Method:
+    """A method of an object whose class has a virtual table, as the class says that the call names: a base's
+    own where it is not virtual. chosen: the id of the one that clang found."""
+    own = m.module.functions.get(chosen)
+    if own is None or own.virtual or own.record is None or not isinstance(v.self, Pointer):
+        return v
+    hidden = v.candidates and all(f.record != own.record for f in v.candidates)
+    return replace(v, candidates=(own,)) if hidden and is_of_base(m.types, v.self.pointee, own.record) else v
 
 
 def _called(m: Machine, callee: Expr) -> Value:

@@ -12,15 +12,15 @@ DEEPEST = 8
 """Classes above one another."""
 
 
-def bases_of(types: Types, t: RecordRef) -> Iterator[tuple[RecordRef, int, Layout]]:
-    """The bases of a record that have members, and where they begin."""
+def bases_of(types: Types, t: RecordRef, *, empty: bool = False) -> Iterator[tuple[RecordRef, int, Layout]]:
+    """The bases of a record that have members, and where they begin. empty: those without members, too."""
     found, layout = types.record_of(t), types.layout(t)
     for base in found[0].bases if found is not None and layout is not None else ():
         resolved = types.resolve(base, found[1]) if found is not None else base
         inner = types.layout(resolved) if isinstance(resolved, RecordRef) else None
         if not isinstance(resolved, RecordRef) or inner is None or layout is None:
             continue
-        if inner.fields and resolved in layout.bases:
+        if (inner.fields or empty) and resolved in layout.bases:
             yield resolved, layout.bases[resolved], inner
 
 
@@ -55,7 +55,7 @@ def owner_of(types: Types, t: Type, record: str) -> tuple[int, RecordRef] | None
 
 def _all_bases(types: Types, t: RecordRef, deepest: int) -> Iterator[tuple[RecordRef, int]]:
     """The bases of a record and theirs, each before its own, and where they begin."""
-    for base, at, _ in bases_of(types, t) if deepest else ():
+    for base, at, _ in bases_of(types, t, empty=True) if deepest else ():
         yield base, at
         for inner, further in _all_bases(types, base, deepest - 1):
             yield inner, at + further
@@ -70,6 +70,16 @@ def is_known_as(types: Types, given: Type, wanted: Type) -> bool:
         return False
     bases = [types.resolve(base, found[1]) for base in found[0].bases]
     return any(base == wanted or is_known_as(types, base, wanted) for base in bases)
+
+
+def is_of_base(types: Types, given: Type, record: str) -> bool:
+    """Whether a class derives from an instance of a record."""
+    found = types.record_of(given) if isinstance(given, RecordRef) else None
+    bases = [types.resolve(base, found[1]) for base in found[0].bases] if found is not None else []
+    known = [types.record_of(base) for base in bases if isinstance(base, RecordRef)]
+    return any(k is not None and k[0].name == record for k in known) or any(
+        is_of_base(types, base, record) for base in bases
+    )
 
 
 def shift_to(types: Types, given: Type, wanted: Type) -> int | None:

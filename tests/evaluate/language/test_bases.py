@@ -100,3 +100,47 @@ def test_a_constructor_may_name_its_base_by_another_name(classes: str, made: str
     (module,) = load(source_from_bytes("k.cu", text.encode()))
     found = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
     assert [(c.grade, c.wavefronts) for c in found] == [(Grade.EXACT, 8), (Grade.EXACT, 4)]
+
+
+HIDDEN = """
+struct Base { %s __device__ %s int w() const { return 32; } __device__ int n() const { return 32; } };
+struct Derived : Base { __device__ int w() const { return 1; } __device__ int n() const { return 1; } };
+__device__ int by(const Base &b) { return b.n(); }
+template <class B> __device__ int of(const B &d) { const Base &b = d; return b.n(); }
+__global__ void k(float *p) {
+    __shared__ float s[1024];
+    Derived d;
+    const Base &b = d;
+    const Base *q = &d;
+    s[threadIdx.x * (%s)] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[threadIdx.x];
+}
+void go(float *p) { k<<<1, 32>>>(p); }
+"""
+
+
+@pytest.mark.parametrize("member", ["", "int own = 0;"])
+@pytest.mark.parametrize("virtual", ["", "virtual"])
+@pytest.mark.parametrize(
+    ("call", "ways", "if_virtual"),
+    [
+        ("b.n()", 32, 32),
+        ("q->n()", 32, 32),
+        ("by(d)", 32, 32),
+        ("of(d)", 32, 32),
+        ("((const Base *)&d)->n()", 32, 32),
+        ("d.n()", 1, 1),
+        ("d.Base::n()", 32, 32),
+        ("b.w()", 32, 1),
+        ("q->w()", 32, 1),
+        ("q->Base::w()", 32, 32),
+    ],
+)
+def test_a_base_names_its_own_methods_that_are_not_virtual(
+    member: str, virtual: str, call: str, ways: int, if_virtual: int
+) -> None:
+    """Of a base without members, or with a virtual table, the derived class's was taken."""
+    (module,) = load(source_from_bytes("k.cu", (HIDDEN % (member, virtual, call)).encode()))
+    scored = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    assert [c.wavefronts for c in scored if c.site.op == "store"] == [if_virtual if virtual else ways]
