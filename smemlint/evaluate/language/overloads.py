@@ -179,6 +179,21 @@ def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Binding
     return score
 
 
+def _contradicts(f: Function, written: int, values: Sequence[Value]) -> bool:
+    """Whether two values of different types are given for one type parameter, `T f(T a, T b)`: C++ deduces
+    nothing then. written: how many template arguments the call has."""
+    deduced = {p.id for p in f.template[written:] if p.kind == "type" and not p.pack}
+    seen: dict[str, Type] = {}
+    for parameter, v in zip(f.parameters, values, strict=False):
+        t, have = parameter.type, type_of(v)
+        if isinstance(t, PointerTo) and t.reference:
+            t, have = t.to, v.pointee if isinstance(v, Pointer) and v.integer is None else have
+        told = isinstance(t, TypeParam) and t.id in deduced and isinstance(have, Scalar)
+        if told and isinstance(t, TypeParam) and seen.setdefault(t.id, have) != have:
+            return True
+    return False
+
+
 def best_fits(
     m: Machine,
     candidates: Sequence[Function],
@@ -190,7 +205,7 @@ def best_fits(
     """The candidates that fit the values best, in their order, with their template arguments. Of equally good
     ones those all of whose parameters are known, then those without a pack: they are more special."""
     found: list[tuple[Function, dict[str, Binding]]] = []
-    best = 0, True, True
+    best = True, 0, True, True
     alone = len(candidates) == 1
     for f in candidates:
         if not alone and len(explicit) > len(f.template) and not has_pack(f):
@@ -199,6 +214,7 @@ def best_fits(
         if bound is None or not converts(m, f, values, bound):
             continue
         fit = (
+            alone or not _contradicts(f, len(explicit), values),
             0 if alone else score_of(m, f, values, bound),
             all(p.id in bound or p.pack for p in f.template),
             not has_pack(f),

@@ -88,6 +88,12 @@ def function_named(module: Module, a: TemplateArgument, bindings: Bindings) -> F
     return FunctionRef(a.name, ids, a.arguments) if ids else None
 
 
+def _is_pointed_alike(pattern: TemplateArgument, argument: TemplateArgument) -> bool:
+    """False of `T *` beside a reference, and the other way round."""
+    both = isinstance(pattern, PointerTo) and isinstance(argument, PointerTo)
+    return not both or pattern.reference is argument.reference  # type: ignore[union-attr]
+
+
 class Patterns:
     """Unifies the patterns of specialisations with arguments. packs: ids of the parameters that are packs.
     functions: ids of functions, which a pattern may name as well as a parameter."""
@@ -116,7 +122,8 @@ class Patterns:
             arguments = arguments[: len(patterns)]
             bindings.setdefault(last.id, tuple(map(bound, given)))  # type: ignore[arg-type]
         return len(patterns) == len(arguments) and all(
-            self.match(p, a, bindings) for p, a in zip(patterns, arguments, strict=True)
+            _is_pointed_alike(p, a) and self.match(p, a, bindings)
+            for p, a in zip(patterns, arguments, strict=True)
         )
 
     def match(

@@ -319,7 +319,7 @@ class RecordLowering:
         c, node = self._c, found.node
         specialises = None
         if node.kind == PARTIAL:
-            specialises = c.texts.template_arguments(cursors.display_name(node))
+            specialises = c.types.pattern_arguments(node)
         elif self._arguments(found):
             specialises = c.types.specialisation_arguments(node)
             if specialises is None:  # with a pack

@@ -15,6 +15,7 @@ from smemlint.frontend.clang.names import (
 )
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.templates.parameters import expand_alias
+from smemlint.frontend.text.expansion import ANGLES, listed
 from smemlint.frontend.text.scalars import BY_KIND, library_scalar
 from smemlint.ir import (
     ArrayOf,
@@ -42,7 +43,14 @@ ARRAYS = (CONSTANT_ARRAY, INCOMPLETE_ARRAY, VARIABLE_ARRAY, DEPENDENT_ARRAY)
 AUTO, ELABORATED, UNEXPOSED, ATTRIBUTED = 118, 119, 1, 163
 _WORD = pattern(r"(?:(?:const|volatile|struct|class|typename)\s+)*([A-Za-z_]\w*)\s*(\.\.\.)?$")
 _CANONICAL = pattern(r"(?:(?:const|volatile)\s+)*type-parameter-(\d+)-(\d+)")
+_CONSTANT = pattern(r"const\s[^*&]*$|.*\*\s*const$")
+"""A template argument that is a constant type itself."""
 _TYPE_DEPTH = 40
+
+
+def _constant(argument: TemplateArgument) -> TemplateArgument:
+    """A constant type as a template argument, where specialisations tell it from others."""
+    return RecordRef("const", (argument,))
 
 
 class TypeLowering:
@@ -257,10 +265,14 @@ class TypeLowering:
         elif found is not None and parent.kind in FUNCTIONS:
             outer = own_arguments(self._c.decls.outer_parameters(found))
         if declaration.kind == PARTIAL:  # its members mean this specialisation, not the template's own
-            return (*outer, *self._c.texts.template_arguments(cursors.display_name(declaration)))
+            return (*outer, *self.pattern_arguments(declaration))
         count = cursors.template_argument_count(declaration)
         if count > 0:
-            own = tuple(self._argument(declaration, i) for i in range(count))
+            given = (self._argument(declaration, i) for i in range(count))
+            own = tuple(
+                _constant(a) if a is not None and self._is_constant(declaration, i) else a
+                for i, a in enumerate(given)
+            )
             if any(a is None for a in own):
                 own = self._c.texts.template_arguments(cursors.display_name(declaration))
             return (*outer, *(a for a in own if a is not None))
@@ -270,6 +282,24 @@ class TypeLowering:
         if found is not None and found.node.kind == CLASS_TEMPLATE:
             return (*outer, *own_arguments(self._c.decls.own_parameters(found)))
         return outer
+
+    def pattern_arguments(self, partial: Node) -> tuple[TemplateArgument, ...]:
+        """The arguments that a partial specialisation is for; `const T` fits nothing but what is constant."""
+        text = cursors.display_name(partial)
+        found = self._c.texts.template_arguments(text)
+        parts, _ = listed(text, text.index("<"), ANGLES) or ((), 0) if "<" in text else ((), 0)
+        if len(parts) != len(found):
+            return found
+        return tuple(_constant(a) if _CONSTANT.match(p) else a for a, p in zip(found, parts, strict=True))
+
+    def _is_constant(self, instance: Node, index: int) -> bool:
+        """Whether an argument is a constant type, and specialisations of its template ask for that."""
+        if cursors.template_argument_kind(instance, index) != 1:
+            return False
+        if not cursors.is_const(cursors.template_argument_type(instance, index)):
+            return False
+        named = self._c.declarations.records_named.get(cursors.spelling(instance), ())
+        return any(n.node.kind == PARTIAL and "const " in cursors.display_name(n.node) for n in named)
 
     def _argument(self, declaration: Node, index: int) -> TemplateArgument | None:
         kind = cursors.template_argument_kind(declaration, index)

@@ -300,3 +300,27 @@ def test_a_call_by_name_means_no_method_of_another_class(index: str, by: int, te
     (row,) = trace.traces[0].offsets.tolist()
     assert trace.traces[0].grade is Grade.EXACT
     assert [x - row[0] for x in row] == [4 * by * t for t in range(32)]
+
+
+TWO_OF_A_TYPE = """
+template <class... T> __device__ int pick(T...) { return 32; }
+template <class T> __device__ int pick(T) { return 1; }
+template <class T, class... R> __device__ int pick(T, T, R...) { return 8; }
+template <class T> __device__ int use(T x) { return %s; }
+__global__ void k(float *p) {
+    __shared__ float s[1024];
+    s[threadIdx.x * use(3)] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[threadIdx.x];
+}
+void go(float *p) { k<<<1, 32>>>(p); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "ways"), [("pick(x)", 1), ("pick(x, x)", 8), ("pick(x, 'c')", 32), ("pick(x, x, 'c')", 8)]
+)
+def test_values_of_two_types_do_not_fit_one_parameter(call: str, ways: int) -> None:
+    (module,) = load(source_from_bytes("k.cu", (TWO_OF_A_TYPE % call).encode()))
+    scored = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    assert [c.wavefronts for c in scored if c.site.op == "store"] == [ways]

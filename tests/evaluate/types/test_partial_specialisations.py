@@ -160,3 +160,37 @@ def test_a_method_of_one_means_its_own_constants(
 ) -> None:
     """It took the constants of the template that is specialised: 32 ways, exact, for one."""
     assert stores(OWN % (head, of, name, more, name, meant)) == [ways]
+
+
+SHAPES = """
+template <class> struct Shape { static constexpr int v = 1; };
+template <class T> struct Shape<T *> { static constexpr int v = 2 * Shape<T>::v; };
+template <class T> struct Shape<const T> { static constexpr int v = 32; };
+template <class T> struct Shape<T &> { static constexpr int v = 16; };
+template <class T, int N> struct Shape<T[N]> { static constexpr int v = N; };
+template <class T> __device__ int of() { return Shape<T>::v; }
+__global__ void k(float *p) {
+    __shared__ float s[32 * 32];
+    s[threadIdx.x * %s] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[threadIdx.x];
+}
+void go(float *p) { k<<<1, 32>>>(p); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("stride", "ways"),
+    [
+        ("Shape<int>::v", 1),
+        ("of<int>()", 1),
+        ("Shape<const int>::v", 32),
+        ("of<int *>()", 2),
+        ("of<int **>()", 4),
+        ("of<int &>()", 16),
+        ("of<int[8]>()", 8),
+    ],
+)
+def test_constants_references_and_pointers_are_told_apart(stride: str, ways: int) -> None:
+    """Each type was taken for a constant one, a reference for a pointer."""
+    assert stores(SHAPES % stride) == [ways]
