@@ -118,6 +118,10 @@ class Layout:
             return bound.setdefault(pattern.id, given) == given
         if isinstance(pattern, PointerTo) and isinstance(given, PointerTo):
             return self._matches(pattern.to, given.to, mine, bound)
+        if isinstance(pattern, RecordRef) and isinstance(given, RecordRef) and pattern.name == given.name:
+            of = [a if isinstance(a, TYPES) else self._constant(a, {}) for a in given.arguments]
+            pairs = zip(pattern.arguments, of, strict=True)
+            return all(self._matches(p, g, mine, bound) for p, g in pairs)
         return pattern == given
 
     def bind(

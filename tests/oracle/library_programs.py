@@ -134,6 +134,7 @@ class LibraryWriter(TemplateWriter):
             self.cells,
             self.points,
             self.two_bases,
+            self.hidden_methods,
             self.packs_in_loops,
         )
         exchanges = (self.shuffled, self.voted, self.matched) if depth == 2 else ()

@@ -60,6 +60,18 @@ template <int N> struct Sums {
   __device__ Sums(int x) : at(x & 63) {}
   __device__ int next(int i) { held[i & 1] += at; return (held[0] + order[1] * held[1] + order[0]) & 255; }
 };
+struct Bare { __device__ int at(int i) const { return (i & 255) * 2 + 1; } };
+struct Clad : Bare { __device__ int at(int i) const { return (i & 15) * 32; } };
+struct Stride { int n; __device__ int at(int i) const { return (i & 31) * n; } };
+struct Offset : Stride { int m; __device__ int at(int i) const { return Stride::at(i) + m; } };
+__device__ int through(const Bare &u, int i) { return u.at(i); }
+__device__ int through(const Stride *h, int i) { return h->at(i); }
+template <int P> struct Ledge {};
+template <typename E, typename P> struct Ledged { static constexpr int ld = 16; };
+template <typename E, int P> struct Ledged<E, Ledge<P>> {
+  static constexpr int ld = 32 + P;
+  static __device__ int at(int r, int c) { return (r & 15) * ld + c; }
+};
 template <typename F, typename A> __device__ void handed(F f, A &&a) { f(std::forward<A>(a)); }
 template <typename F, typename... A> __device__ void shared_out(F f, A &...a) { f(a...); }
 struct Own {
@@ -176,6 +188,21 @@ class TemplateWriter(OddWriter):
             one = self.name("point")
             self.line(f"Refs {one} = {made}[lane * {self.choose('1', '2', '4')}];")
             self.moved(f"{one}.{self.choose('x', 'y')}")
+
+    def hidden_methods(self) -> None:
+        made, i = self.name("clad"), f"({self.small()})"
+        kind = self.number(0, 2)
+        if kind == 0:
+            self.line(f"Clad {made}; const Bare &{made}u = {made};")
+            self.made_number(self.choose(f"{made}.at{i}", f"{made}u.at{i}", f"through({made}, {i})"))
+        elif kind == 1:
+            self.line(
+                f"Offset {made}; {made}.n = {self.choose('1', '2', '33')}; {made}.m = {self.small()} & 63;"
+            )
+            self.line(f"Stride &{made}h = {made}; {made}h.n += {self.choose('0', '1', 'warp & 1')};")
+            self.made_number(self.choose(f"{made}.at{i}", f"{made}h.at{i}", f"through(&{made}, {i})"))
+        else:
+            self.made_number(f"Ledged<float, Ledge<{self.choose('0', '1', '4')}>>::at({i}, lane & 31)")
 
     def two_bases(self) -> None:
         made = self.name("indices")
