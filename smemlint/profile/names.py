@@ -24,7 +24,7 @@ def template_arguments(demangled: str) -> list[str]:
 def normal(argument: str) -> str:
     """One spelling: `(bool)1` and `true` are `1`, `half` and `c10::Half` are `__half`."""
     text = re.sub(r"\((?:[^()]*)\)(?=[\w-])", "", argument).strip()
-    text = re.sub(r"(?<=\d)[uUlL]+$", "", text)
+    text = re.sub(r"(?<=\d)[uUlL]+$", "", re.sub(r"\*\s+(?=\*)", "*", text))
     known = {
         "true": "1",
         "false": "0",

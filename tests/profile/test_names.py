@@ -11,6 +11,10 @@ def test_a_pack_stands_for_as_many_arguments_as_it_holds() -> None:
     assert not agrees(measured, ["1, 3", "float"])
 
 
+def test_pointers_to_pointers_are_spelled_in_one_way() -> None:
+    assert agrees(template_arguments("void k<int **>(float *)"), ["int * *"])
+
+
 def test_what_a_kernel_returns_may_compare_its_arguments() -> None:
     returned = "std::enable_if<T2>(int)0&&n::kind<T1>::exists, void>::type"
     name = f"{returned} n::k<float, (int)8>(T1 *, void (*)(int))"
