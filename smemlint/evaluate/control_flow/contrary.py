@@ -57,9 +57,11 @@ def forget(m: Machine, condition: Expr) -> None:
     for id in _made_of(m.frame.function, compared):
         o = m.frame.variables.get(id)
         for at, v in list(o.cells.items()) if o is not None else ():
+            if not isinstance(v, Int):
+                continue
             if _is_size(v):
                 o.cells[at] = m.unknowns.value(v.type, o.name)  # type: ignore[union-attr]
-            elif isinstance(v, Int) and v.known and not (at and v.const == 1):  # an extent that is not given
+            elif v.known and not (at and v.const == 1):  # an extent that is not given
                 o.cells[at] = m.unknowns.value(v.type, o.name, rank=3)  # type: ignore[union-attr]
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from smemlint.evaluate.machine.asked import EVALUATOR, EndedError, SizedUpError
 from smemlint.evaluate.machine.faults import contained
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.machine.state import made_copies, note_stays
+from smemlint.evaluate.machine.state import Ended, made_copies, note_stays
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
 from smemlint.ir import Expr, Place, Stmt, Type
@@ -161,12 +161,11 @@ def run(m: Machine, s: Stmt) -> None:
         m.forget(m.frame.slice.sets[id(s)])
         return
     before, region, stops = replace(m.code_size), m.lines.region, len(m.journal.stops)
-    around = m.context.loops[-1] if m.context.loops else None
-    copies, holds = around is not None and around.copies, around is not None and around.holds
-    if around is not None:
-        around.copies = around.holds = False
+    around = m.context.loops[-1].ended if m.context.loops else Ended()
+    copies, holds = around.copies, around.holds
+    around.copies = around.holds = False
     _size_up(m, s, execute)
-    made, held = around is not None and around.copies, around is not None and around.holds
+    made, held = around.copies, around.holds
     if copies:
         made_copies(m.context.loops)
     if holds:
@@ -197,7 +196,7 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
     try:
         execute(m, s)
     except SizedUpError:
-        if any(inner.copied for inner in m.context.loops[len(context.loops) :]):
+        if any(inner.ended.copied for inner in m.context.loops[len(context.loops) :]):
             made_copies(context.loops)
         m.must, m.may, m.turns.turn, m.silent, m.context = must, may, turn, silent, context
         unknowns.interior, unknowns.certain = interior, certain

@@ -278,6 +278,21 @@ class Join:
 
 
 @record(slots=True)
+class Ended:
+    """Which loops have ended in front of a loop and within it."""
+
+    behind: bool = False
+    """Whether, in a round of a loop around it, one ran before it that is counted before it begins, or holds
+    another one that stays."""
+    copies: bool = False
+    """Whether such a loop has ended in this round."""
+    copied: bool = False
+    """Whether it is, or holds, such a loop."""
+    holds: bool = False
+    """Whether a loop that stays one has ended within it."""
+
+
+@record(slots=True)
 class Exits:
     """Where lanes left a loop or switch. `uncertain`: some left under a condition that nobody can decide."""
 
@@ -305,17 +320,9 @@ class Exits:
     """Whether it is known to stay a loop."""
     told: bool = False
     """Only loops around it that stay loops tell how often it goes round."""
-    behind: bool = False
-    """Whether, in a round of a loop around it, one ran before it that is counted before it begins, or holds
-    another one that stays."""
-    copies: bool = False
-    """Whether such a loop has ended in this round."""
-    copied: bool = False
-    """Whether it is, or holds, such a loop."""
+    ended: Ended = field(default_factory=Ended)
     changes: Changes = NOTHING
     """What each round may change."""
-    holds: bool = False
-    """Whether a loop that stays one has ended within it."""
     inner: dict[Hashable, list[int]] = field(default_factory=dict)
     """By loop within one iteration: how often it went round each time that it was met."""
 
@@ -323,7 +330,7 @@ class Exits:
 def made_copies(loops: Sequence[Exits]) -> None:
     """Note that a loop has ended that is counted, or holds another one. loops: those around it."""
     for outer in reversed(loops):
-        outer.copies = outer.copied = True
+        outer.ended.copies = outer.ended.copied = True
         if not outer.switch:
             break
 
@@ -332,7 +339,7 @@ def note_stays(loops: Sequence[Exits]) -> None:
     """Note that a loop that stays one has ended. loops: those around it."""
     around = next((outer for outer in reversed(loops) if not outer.switch), None)
     if around is not None:
-        around.holds = True
+        around.ended.holds = True
 
 
 def joins_of(loops: Sequence[Exits]) -> list[Join]:

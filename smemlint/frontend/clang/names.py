@@ -99,6 +99,16 @@ def nearest(known: Container[str], name: str, around: str) -> str:
 
 
 @record(slots=True)
+class _Asked:
+    """What is listed when it is first asked for: types of the library by name, enumerators by qualified name,
+    and names that healing gave to number types, by spelling."""
+
+    library_types: dict[str, Node] | None = None
+    enumerators: dict[str, Node] | None = None
+    stand_ins: dict[str, str] | None = None
+
+
+@record(slots=True)
 class Declarations:
     """Index over the namespace-scope declarations of project files."""
 
@@ -128,9 +138,7 @@ class Declarations:
     """Declarations of class templates that are no definitions, until all definitions are known."""
     _found: dict[int, Definition | None] = field(default_factory=dict)
     _qualified: dict[int, str] = field(default_factory=dict)
-    _library_types: dict[str, Node] | None = None
-    _enumerators: dict[str, Node] | None = None
-    _stand_ins: dict[str, str] | None = None
+    _asked: _Asked = field(default_factory=_Asked)
 
     def walk(self, root: Node) -> None:
         """Reads the translation unit's top level."""
@@ -385,22 +393,22 @@ class Declarations:
 
     def library_type(self, name: str) -> Node | None:
         """A type of the library by its last name, for text that clang did not resolve."""
-        if self._library_types is None:
-            self._library_types = {}
+        if self._asked.library_types is None:
+            self._asked.library_types = {}
             for node in self._library_declarations(self.library, 0):
                 if node.kind in RECORDS or node.kind in TYPEDEFS or node.kind == ENUM:
-                    self._library_types.setdefault(cursors.spelling(node), node)
-        return self._library_types.get(name)
+                    self._asked.library_types.setdefault(cursors.spelling(node), node)
+        return self._asked.library_types.get(name)
 
     def stand_in(self, text: str) -> str:
         """The name for which healing declared a number type of this spelling."""
-        if self._stand_ins is None:
-            self._stand_ins = {}
+        if self._asked.stand_ins is None:
+            self._asked.stand_ins = {}
             for node in self._library_declarations(self.library, 0):
                 if node.kind == TYPEDEF and self.positions.is_healed(node):
                     spelled = cursors.type_spelling(cursors.typedef_underlying(node))
-                    self._stand_ins.setdefault(spelled, self.qualified(node))
-        return self._stand_ins.get(text.removeprefix("const "), "unknown")
+                    self._asked.stand_ins.setdefault(spelled, self.qualified(node))
+        return self._asked.stand_ins.get(text.removeprefix("const "), "unknown")
 
     def _library_declarations(self, nodes: list[Node], depth: int) -> Iterator[Node]:
         for node in nodes:
@@ -412,8 +420,8 @@ class Declarations:
     def enumerator(self, name: str, around: str = "") -> Node | None:
         """A namespace-scope enumerator of the project by name, its enum's before it or not, written in a
         namespace, a class or a function."""
-        if self._enumerators is None:
-            self._enumerators = {}
+        if self._asked.enumerators is None:
+            self._asked.enumerators = {}
             for enum in self.enums:
                 full = self.qualified(enum)
                 outer, _, owner = full.rpartition("::")
@@ -422,7 +430,7 @@ class Declarations:
                         own = cursors.spelling(child)
                         beside = f"{outer}::{own}" if outer else own
                         for known in (f"{full}::{own}", beside, f"{owner}::{own}", own):
-                            self._enumerators.setdefault(known, child)
+                            self._asked.enumerators.setdefault(known, child)
         parts = name.split("::")
-        found = nearest(self._enumerators, name, around) or "::".join(parts[-2:])
-        return self._enumerators.get(found) or self._enumerators.get(parts[-1])
+        found = nearest(self._asked.enumerators, name, around) or "::".join(parts[-2:])
+        return self._asked.enumerators.get(found) or self._asked.enumerators.get(parts[-1])

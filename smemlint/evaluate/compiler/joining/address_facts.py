@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from smemlint.evaluate.analysis.arms.leading_addresses import is_plain
 from smemlint.evaluate.compiler.joining.address_patterns import Form, Forms, Pattern, lead
 from smemlint.evaluate.compiler.joining.chosen_pointers import has_its_own
-from smemlint.evaluate.compiler.joining.join_events import Around, BothArms, JoinEvent, JoinGroup, JoinKind
+from smemlint.evaluate.compiler.joining.join_events import (
+    Around,
+    BothArms,
+    Fork,
+    JoinEvent,
+    JoinGroup,
+    JoinKind,
+)
 from smemlint.evaluate.compiler.joining.loop_pointers import adrift, starts_off
 from smemlint.evaluate.compiler.log import Entry, Log, distance
 from smemlint.evaluate.compiler.passes import compiled
@@ -168,18 +175,8 @@ class AddressFacts:
     def _event(self, e: Entry, order: int) -> JoinEvent:
         if isinstance(e, Barrier):
             around = Around(self._under(e.region))
-            kind = JoinKind(
-                e.stop,
-                0,
-                "",
-                None,
-                0,
-                e.region,
-                around=around,
-                arms=e.arms,
-                parts_arms=e.parts_arms,
-                in_front=e.stop in ("fork", "perhaps") and e.at == 1,
-            )
+            fork = Fork(e.arms, e.parts_arms, e.stop in ("fork", "perhaps") and e.at == 1)
+            kind = JoinKind(e.stop, 0, "", None, 0, e.region, around=around, fork=fork)
             return JoinEvent(kind, 0, order)
         pattern = self.forms.pattern(e.offset.const, e.may)
         own = bool(self.m.journal.moved) and self._has_its_own(e)

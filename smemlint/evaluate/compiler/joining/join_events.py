@@ -59,6 +59,23 @@ class Around:
 NOWHERE = Around()
 
 
+@record(frozen=True, slots=True)
+class Fork:
+    """What a fork keeps apart.
+
+    arms: the regions of both arms, whose stores it does not keep apart; parts_arms: or may.
+    in_front: it may be asked in front of a loop, and then parts no loads; of what may be a fork, it may part
+    loads of words, too.
+    """
+
+    arms: tuple[int, ...] = ()
+    parts_arms: bool = False
+    in_front: bool = False
+
+
+NO_FORK = Fork()
+
+
 @record(frozen=True, eq=False, slots=True)
 class JoinKind:
     """What accesses of one site, or barriers, have in common that differ by one number in their address.
@@ -85,9 +102,7 @@ class JoinKind:
     alone: it joins with nothing.
     perhaps: it may run with one of the other arm.
     around: the lines in front of this one.
-    arms: of a fork, the regions of both arms, whose stores it does not keep apart; parts_arms: or may;
-    in_front: of a fork, it may be asked in front of a loop, and then parts no loads; of what may be one, it
-    may part loads of words, too.
+    fork: of a fork, or what may be one.
     fragment: of a matrix fragment, whose words the compiler does not see: what a store left there is loaded.
     words: 8 bytes are two words, and not one number of 64 bits.
     """
@@ -110,9 +125,7 @@ class JoinKind:
     words: bool = True
     perhaps: bool = False
     around: Around = NOWHERE
-    arms: tuple[int, ...] = ()
-    parts_arms: bool = False
-    in_front: bool = False
+    fork: Fork = NO_FORK
 
 
 @record(frozen=True, eq=False, slots=True)

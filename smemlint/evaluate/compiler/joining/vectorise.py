@@ -163,20 +163,20 @@ class _Windows:
         """Something that stores do not move across."""
         if kind.op == "perhaps":
             self.doubts += 1
-            self.wide_doubts += kind.in_front
+            self.wide_doubts += kind.fork.in_front
         elif kind.op == "fork":
             self.forks.append(kind)
-            self.copies += kind.in_front
-            self.in_arms.update(kind.arms if kind.parts_arms else ())
+            self.copies += kind.fork.in_front
+            self.in_arms.update(kind.fork.arms if kind.fork.parts_arms else ())
             self.last = {r: key for r, key in self.last.items() if not self._parts(kind, r)}
         else:
             self._forget(kind)
 
-    def _parts(self, fork: JoinKind, region: int) -> bool:
+    def _parts(self, kind: JoinKind, region: int) -> bool:
         """Whether a fork keeps the stores of a region apart: not those of its arms, nor of what does not run
         where it does."""
-        in_arms = not self.around[region].isdisjoint(fork.arms)
-        return not in_arms and not self._are_apart(region, fork.region)
+        in_arms = not self.around[region].isdisjoint(kind.fork.arms)
+        return not in_arms and not self._are_apart(region, kind.region)
 
     def _forks(self, region: int) -> int:
         """How many forks so far keep the stores of a region apart."""

@@ -87,30 +87,30 @@ def start_off(m: Machine, turn: int, early: int) -> None:
     behind another loop that is counted, or holds one, start as they are written; deeper down they may."""
     *around, own = m.context.loops
     depth = sum(outer.stays for outer in around)
-    if not (own.behind and depth):
+    if not (own.ended.behind and depth):
         m.turns.halved[turn] = early // 2
-        if depth > 1 and any(outer.holds for outer in around):
+        if depth > 1 and any(outer.ended.holds for outer in around):
             m.turns.perhaps_halved.add(turn)
 
 
 def enter(m: Machine, exits: Exits) -> None:
     """Begin a loop."""
-    exits.behind = any(outer.behind or outer.copies for outer in m.context.loops)
+    exits.ended.behind = any(outer.ended.behind or outer.ended.copies for outer in m.context.loops)
     m.context.loops.append(exits)
 
 
 def leave(m: Machine) -> None:
     """End a loop."""
-    ended = m.context.loops.pop()
-    if ended.stays:
+    gone = m.context.loops.pop()
+    if gone.stays:
         note_stays(m.context.loops)
-    if ended.copied or (ended.stays and ended.holds):
+    if gone.ended.copied or (gone.stays and gone.ended.holds):
         made_copies(m.context.loops)
 
 
 def iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
-    exits.copies = False
+    exits.ended.copies = False
     must, way = m.must, m.context.way
     exits.continued = exits.next.kept = exits.next.strays = exits.next.gone = m.threads.nobody
     exits.next.lanes, exits.next.left = m.may, {}

@@ -275,7 +275,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         note_loop(m, exits, turn, unknowns, line, surely=surely, for_all=for_all)
     m.turns.turn, m.context.constants, m.context.counters = turn, constants, counters
     _meet(m, exits, way)
-    exits.copied |= exits.stays and counted
+    exits.ended.copied |= exits.stays and counted
     leave(m)
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)
