@@ -50,7 +50,8 @@ def test_later_rounds_in_which_lanes_may_be_missing_may_outweigh_the_first(round
     """All lanes run the first round; half of them may be missing from any number of those that follow."""
     body = f"""
     for ({rounds}) {{
-        s[(threadIdx.x << 5) + i] = 1;
+        s[threadIdx.x << 5] = 1;
+        __syncwarp();
         if (blockIdx.x % 2 == 1 && threadIdx.x & 16) break;
     }}"""
     (c,) = scored(body, block=(32, 1, 1))
