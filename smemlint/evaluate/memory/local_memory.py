@@ -20,7 +20,7 @@ from smemlint.evaluate.values.arithmetic import convert
 from smemlint.evaluate.values.choices import on_way, with_choice
 from smemlint.evaluate.values.comparison import select
 from smemlint.evaluate.values.lanes import some
-from smemlint.evaluate.values.number import Int, bounds, collapse, gcd_of, multiple_of
+from smemlint.evaluate.values.number import Int, bounds, collapse, form_of, gcd_of, multiple_of
 from smemlint.evaluate.values.objects import at_home
 from smemlint.evaluate.values.pieces import UNSIGNED, bits_of, composed, cut, overlapping, width_of, within
 from smemlint.evaluate.values.provenance import following, value_at
@@ -409,11 +409,17 @@ def _set(m: Machine, o: Object, at: int, v: Value) -> None:
     if old is None or m.may is m.threads.present:
         cells[at] = v
         return
-    if same(old, v):  # what was read here may prove nothing of other lanes
+    if same(old, v) and _proves_as_much(old, v):  # what was read here may prove nothing of other lanes
         cells[at] = old.typed(v.type) if isinstance(old, Int) and isinstance(v, Int) else old
         return
     new = masked(m, v, old)
     cells[at] = new.typed(v.type) if isinstance(new, Int) and isinstance(v, Int) else new
+
+
+def _proves_as_much(old: Value, v: Value) -> bool:
+    """Whether two values that are the same are made alike: `k &= 127` may change no number, and yet the
+    compiler knows less of `k` behind it."""
+    return not (isinstance(old, Int) and isinstance(v, Int)) or form_of(old) == form_of(v)
 
 
 def _cleared(m: Machine, o: Object, at: int, n: int, v: Value) -> Value | None:

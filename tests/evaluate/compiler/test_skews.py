@@ -6,8 +6,10 @@ unsigned number and for `threadIdx.x % 32`; STS, STS, STS.64; of an int of which
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from instructions import instructions
+from instructions import compiled, instructions, needs_nvcc
 
 from smemlint.evaluate import Trace, evaluate
 from smemlint.evaluate.model import Grade
@@ -147,3 +149,45 @@ def test_a_sum_that_is_cut_joins_in_part(number: str) -> None:
     index = f"({number})(4 * threadIdx.x + i)"
     (trace,) = traces("int", "threadIdx.x", f"sum += s[{index}];")
     assert (trace.joined, trace.grade) == (16, Grade.BOUND)
+
+
+RING = """
+extern "C" __global__ void k(float *out, const float *in, int n)
+{
+    __shared__ float s[4096];
+    int t = threadIdx.x;
+    float x = in[t], y = in[t + 1];
+    for (int i = 0; i < n; ++i)
+        x += in[32 * i + t];
+    BODY
+    __syncthreads();
+    out[t] = s[t ^ 33] + y;
+}
+"""
+ROUNDS = {
+    "and": "for (int i = 0; i < 4; ++i) { int k = 4 * t + i; k &= 4095; s[k] = x + i; }",
+    "modulo": "for (int i = 0; i < 4; ++i) { unsigned k = 4 * t + i; k %= 512; s[k] = x + i; }",
+    "by another": "for (int i = 0; i < 4; ++i) { int k = 4 * t + i, l = k & 4095; k = l; s[k] = x + i; }",
+    "two": "int k = 4 * t; k = k & 4095; s[k] = x; int l = 4 * t + 1; l = l & 4095; s[l] = y;",
+    "least": "for (int i = 0; i < 4; ++i) { int k = 4 * t + i; k = min(k, 4095); s[k] = x + i; }",
+}
+
+
+@pytest.mark.parametrize("body", ROUNDS.values(), ids=ROUNDS)
+def test_a_mask_that_changes_no_number_is_still_one_where_it_is_put_into_its_own_variable(body: str) -> None:
+    """Behind a loop. nvcc joins none of them; that is exact, or a range."""
+    (module,) = load(source_from_bytes("k.cu", RING.replace("BODY", body).encode()))
+    (kernel,) = module.kernels()
+    stores = [t for t in evaluate(module, kernel, Launch((32, 1, 1))).traces if t.site.op == "store"]
+    apart = all(t.joined in (None, t.site.width) for t in stores)
+    assert stores
+    assert apart or any(t.grade is Grade.BOUND for t in stores)
+
+
+@needs_nvcc
+def test_nvcc_joins_none_of_them(tmp_path: Path) -> None:
+    text = "".join(
+        RING.replace("BODY", body).replace("void k(", f"void k{i}(") for i, body in enumerate(ROUNDS.values())
+    )
+    found = compiled(text, tmp_path)
+    assert {width for kinds in found.values() for op, width in kinds if op == "store"} == {4}
