@@ -57,6 +57,11 @@ EXACT: dict[str, Widths] = {
     FOUR + "{ poke(&n, 5); if (n & 1) s[4 * t + i] = v[i]; }": APART,
     FOUR + "{ if (t < 9) s[4 * t + i] = v[i]; s[512 + 32 * i + t] = a; }": {4: 8},
     FOUR + "if (t < 9) s[4 * t + i] = v[i]; else out[32 * i + t] = a;": APART,
+    # in braces of its own, as macros and `if constexpr` leave it
+    FOUR + "{ { if (t < 9) s[4 * t + i] = v[i]; } }": ONE,
+    FOUR + "{ if constexpr (sizeof(w) == 4) { if (t < 9) s[4 * t + i] = v[i]; } }": ONE,
+    FOUR + "{ { if (t >= 9) continue; s[4 * t + i] = v[i]; } }": ONE,
+    FOUR + "{ { if (t < 9) s[4 * t + i] = v[i]; } { x += v[i]; } } out[t + 64] = x;": APART,
     # also by `continue`, in other loops, beside what leaves nothing in front of it
     **{
         FOUR + f"{{ if ({c}) continue; s[4 * t + i] = {value}; }}": ONE

@@ -246,7 +246,10 @@ def surely_asked(f: Function) -> frozenset[int]:
 
 
 def _run_by(s: Stmt) -> Sequence[Stmt]:
-    return s.body if isinstance(s, Block) else (s,)
+    """The statements of a body, blocks within it opened (`{ { if (c) ... } }`, as macros make them)."""
+    if not isinstance(s, Block):
+        return (s,)
+    return tuple(each for one in s.body for each in _run_by(one))
 
 
 def _is_at_hand(e: Expr) -> bool:
