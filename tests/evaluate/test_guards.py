@@ -68,6 +68,22 @@ def test_a_block_in_the_middle_has_no_place_at_the_border(guard: str) -> None:
     assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.EXACT, 32, 32)
 
 
+@pytest.mark.parametrize(
+    "guard",
+    [
+        "i == data[blockIdx.x]",
+        "i == data[blockIdx.x * last] - 1",
+        "i == blockIdx.x * last",
+        "i == (blockIdx.x + 1) * last - 1",
+    ],
+)
+def test_a_place_that_each_block_has_is_not_the_border(guard: str) -> None:
+    """Each block may leave a lane out: 31 ways of all its blocks, not 32."""
+    text = KERNEL.format(guard=guard).replace("first + blockIdx", "blockIdx")
+    (column,) = score_all(_evaluated(text))
+    assert (column.grade, column.wavefronts_low, column.wavefronts) == (Grade.BOUND, 1, 32)
+
+
 def test_what_one_place_alone_does_is_one_lanes() -> None:
     """Behind `if (i != 0) return;`, and where the border itself has an access."""
     (alone,) = score_all(_evaluated(KERNEL.format(guard="i != 0").replace("first + blockIdx", "blockIdx")))

@@ -273,8 +273,13 @@ def _as_interior(op: str, d: Int) -> Int | None:
 
 
 def _is_beside(d: Int) -> bool:
-    """Whether d is not 0 in a block in the middle of the grid (`x - (width - 1)`)."""
-    if not any(s.rank == 2 for mono in d.terms for s in mono):
+    """Whether d is not 0 in a block in the middle of the grid (`x - (width - 1)`). What each block has one of is
+    no place of the grid: `x == first[blockIdx.x]`, `x == blockIdx.x * width`."""
+    blocks = [mono for mono in d.terms if any(s.rank == 2 for s in mono)]
+    if not blocks or any(s.reason is not None or s.name.endswith("[...]") for mono in d.terms for s in mono):
+        return False
+    signs = {isinstance(c := d.terms[mono], int) and (c > 0) - (c < 0) for mono in blocks}
+    if len(signs) > 1 and any(s.rank >= 3 for mono in blocks for s in mono):
         return False
     below, up_to = _as_interior("<", d), _as_interior("<=", d)
     return below is not None and up_to is not None and lanes_equal(below.const, up_to.const)
