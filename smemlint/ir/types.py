@@ -58,3 +58,5 @@ HALF = Scalar("__half", 2, "float")
 BFLOAT16 = Scalar("__nv_bfloat16", 2, "float")
 FLOAT = Scalar("float", 4, "float")
 DOUBLE = Scalar("double", 8, "float")
+CONSTANT = "const"
+"""The name of the record that stands around a constant type among template arguments."""

@@ -273,8 +273,8 @@ def _as_interior(op: str, d: Int) -> Int | None:
 
 
 def _is_beside(d: Int) -> bool:
-    """Whether d is not 0 in a block in the middle of the grid (`x - (width - 1)`). What each block has one of is
-    no place of the grid: `x == first[blockIdx.x]`, `x == blockIdx.x * width`."""
+    """Whether d is not 0 in a block in the middle of the grid (`x - (width - 1)`). What each block has one of
+    is no place of the grid: `x == first[blockIdx.x]`, `x == blockIdx.x * width`."""
     blocks = [mono for mono in d.terms if any(s.rank == 2 for s in mono)]
     if not blocks or any(s.reason is not None or s.name.endswith("[...]") for mono in d.terms for s in mono):
         return False

@@ -20,6 +20,7 @@ from smemlint.frontend.clang.names import (
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.templates.parameters import named_alias
 from smemlint.frontend.lower.templates.variables import written
+from smemlint.frontend.lower.types import plain
 from smemlint.frontend.lower.vectors import vector_record
 from smemlint.frontend.prelude.precompiled import library_typedef
 from smemlint.frontend.text.expansion import expanded
@@ -80,7 +81,8 @@ class TextLowering:
         if parameter is not None:
             if parameter.kind == "type":
                 return TypeParam(parameter.id, parameter.name)
-            return RecordRef(f"@{parameter.id}", arguments or ()) if parameter.kind == "template" else None
+            found = RecordRef(f"@{parameter.id}", plain(arguments or ()))
+            return found if parameter.kind == "template" else None
         if name in scope.locals or name in SPECIAL_NAMES:
             return None
         if name in scope.types and arguments is None:
@@ -105,6 +107,7 @@ class TextLowering:
             if arguments is None:
                 return self._c.types.record(chosen)
             return self._c.types.template_id(chosen, arguments)
+        arguments = arguments and plain(arguments)
         node = self._hints.get(last) or self._nearest(name, declarations.types_named)
         scalar = library_scalar(last) if node is None else None
         if scalar is not None:

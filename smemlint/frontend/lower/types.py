@@ -32,7 +32,7 @@ from smemlint.ir import (
     Type,
     TypeParam,
 )
-from smemlint.ir.types import BOOL, INT, primary_name
+from smemlint.ir.types import BOOL, CONSTANT, INT, primary_name
 from smemlint.patterns import pattern
 
 POINTER, LVALUE, RVALUE, RECORD, ENUMERATION, TYPEDEF_TYPE = 101, 103, 104, 105, 106, 107
@@ -50,7 +50,14 @@ _TYPE_DEPTH = 40
 
 def _constant(argument: TemplateArgument) -> TemplateArgument:
     """A constant type as a template argument, where specialisations tell it from others."""
-    return RecordRef("const", (argument,))
+    return RecordRef(CONSTANT, (argument,))
+
+
+def plain(arguments: tuple[TemplateArgument, ...]) -> tuple[TemplateArgument, ...]:
+    """Return template arguments without what says that they are constant types."""
+    if not any(isinstance(a, RecordRef) and a.name == CONSTANT for a in arguments):
+        return arguments
+    return tuple(a.arguments[0] if isinstance(a, RecordRef) and a.name == CONSTANT else a for a in arguments)
 
 
 class TypeLowering:
@@ -216,10 +223,18 @@ class TypeLowering:
                 return self.record(declaration)
             return RecordRef(self._c.decls.record_name(declaration))
         arguments = self._arguments_of(type_, text)
+        if self._tells_constants(declaration):
+            given = (cursors.type_argument(type_, i) for i in range(len(arguments)))
+            arguments = tuple(
+                _constant(a) if cursors.is_const(g) and plain((a,)) == (a,) else a
+                for a, g in zip(arguments, given, strict=True)
+            )
         return self.template_id(declaration, arguments)
 
     def template_id(self, declaration: Node, arguments: tuple[TemplateArgument, ...]) -> Type:
         """`Template<arguments>` for a class or alias template."""
+        if not self._tells_constants(declaration):
+            arguments = plain(arguments)
         if declaration.kind == ALIAS_TEMPLATE:
             return self._alias_template(declaration, arguments)
         found = self._c.declarations.record(declaration)
@@ -298,7 +313,11 @@ class TypeLowering:
             return False
         if not cursors.is_const(cursors.template_argument_type(instance, index)):
             return False
-        named = self._c.declarations.records_named.get(cursors.spelling(instance), ())
+        return self._tells_constants(instance)
+
+    def _tells_constants(self, template: Node) -> bool:
+        """Whether a template has specialisations for constant types."""
+        named = self._c.declarations.records_named.get(cursors.spelling(template), ())
         return any(n.node.kind == PARTIAL and "const " in cursors.display_name(n.node) for n in named)
 
     def _argument(self, declaration: Node, index: int) -> TemplateArgument | None:

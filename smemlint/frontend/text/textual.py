@@ -34,6 +34,7 @@ from smemlint.ir import (
     OpaqueType,
     PackSize,
     PointerTo,
+    RecordRef,
     Scalar,
     SizeOf,
     StaticMember,
@@ -43,7 +44,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
-from smemlint.ir.types import BOOL
+from smemlint.ir.types import BOOL, CONSTANT
 from smemlint.patterns import pattern
 from smemlint.records import record
 from smemlint.source.tokens import literals
@@ -110,6 +111,13 @@ def _plain(text: str, start: int, end: int) -> list[str]:
     return [m.group() for m in _TOKEN.finditer(text, start, end) if m.lastgroup != "skip"]
 
 
+def _is_constant(tokens: Sequence[str]) -> bool:
+    """Whether a template argument is a constant type itself: `const T`, `T *const`, not `const T *`."""
+    if tokens[-1:] == ["const"]:
+        return True
+    return tokens[:1] == ["const"] and not any(t in ("*", "&", "&&", "(") for t in tokens)
+
+
 @record(slots=True)
 class TextParser:
     """Recursive descent over tokens; every method raises TextError when the text does not fit."""
@@ -120,6 +128,8 @@ class TextParser:
     """Body of an object-like macro, for names that the scope does not know."""
     at: int = 0
     depth: int = 0
+    _constant: Sequence[bool] = ()
+    """Of the template arguments that were read last: which are constant types."""
 
     def peek(self, ahead: int = 0) -> str:
         """Return the next token, or one further on; empty at the end."""
@@ -203,7 +213,7 @@ class TextParser:
             owner, name, arguments = self._qualified(value_wanted=False)
         if owner is not None:
             return MemberType(owner, name, arguments or ()) if name else owner
-        found = self.resolver.type(name, arguments)
+        found = self.resolver.type(name, self._marked(arguments))
         if found is not None:
             return found
         body = self.expand(name) if arguments is None else None
@@ -313,7 +323,7 @@ class TextParser:
             if owner is not None:
                 owner = MemberType(owner, name, arguments or ())
                 continue
-            found = self.resolver.type(name, arguments)
+            found = self.resolver.type(name, self._marked(arguments))
             if isinstance(found, Scalar):
                 continue  # an enum's name before an enumerator, like a namespace
             if found is not None:
@@ -335,8 +345,11 @@ class TextParser:
         try:
             self.at += 1
             arguments: list[TemplateArgument] = []
+            constant: list[bool] = []
             while not self.take(">"):
+                begins = self.at
                 arguments.append(self.template_argument())
+                constant.append(_is_constant(self.tokens[begins : self.at]))
                 self.take("...")
                 if not self.take(","):
                     self.expect(">")
@@ -347,7 +360,15 @@ class TextParser:
         if speculative and not (self.peek() in _BEHIND_ARGUMENTS or self.done()):
             self.at = start
             return None
+        self._constant = constant
         return tuple(arguments)
+
+    def _marked(self, arguments: tuple[TemplateArgument, ...] | None) -> tuple[TemplateArgument, ...] | None:
+        """The template arguments that were read last, those marked that are constant types."""
+        if not arguments or len(self._constant) != len(arguments) or not any(self._constant):
+            return arguments
+        both = zip(arguments, self._constant, strict=True)
+        return tuple(RecordRef(CONSTANT, (a,)) if yes else a for a, yes in both)
 
     def template_argument(self) -> TemplateArgument:
         """Return a type if the text can be one, else an expression."""
@@ -545,7 +566,7 @@ class TextParser:
                 return replace(value, arguments=arguments)
             return value
         if self.peek() in ("(", "{"):
-            to_type = self.resolver.type(name, arguments)
+            to_type = self.resolver.type(name, self._marked(arguments))
             if to_type is not None:
                 return self._functional(to_type)
         if name in SPECIAL_NAMES:

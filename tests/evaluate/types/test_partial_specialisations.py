@@ -169,6 +169,13 @@ template <class T> struct Shape<const T> { static constexpr int v = 32; };
 template <class T> struct Shape<T &> { static constexpr int v = 16; };
 template <class T, int N> struct Shape<T[N]> { static constexpr int v = N; };
 template <class T> __device__ int of() { return Shape<T>::v; }
+template <class T> __device__ int of_constant() { return Shape<const T>::v; }
+template <class T> __device__ int of_constant_behind() { return Shape<T const>::v; }
+template <class T> using Constant = Shape<const T>;
+template <class T> struct Named { using type = Shape<const T>; };
+template <class T> __device__ int of_alias() { return Constant<T>::v; }
+template <class T> __device__ int of_member() { return Named<T>::type::v; }
+template <class T> __device__ int of_variable() { Shape<const T> shape; return shape.v; }
 __global__ void k(float *p) {
     __shared__ float s[32 * 32];
     s[threadIdx.x * %s] = p[threadIdx.x];
@@ -189,6 +196,11 @@ void go(float *p) { k<<<1, 32>>>(p); }
         ("of<int **>()", 4),
         ("of<int &>()", 16),
         ("of<int[8]>()", 8),
+        ("of_constant<int>()", 32),
+        ("of_constant_behind<int>()", 32),
+        ("of_alias<int>()", 32),
+        ("of_member<int>()", 32),
+        ("of_variable<int>()", 32),
     ],
 )
 def test_constants_references_and_pointers_are_told_apart(stride: str, ways: int) -> None:
