@@ -26,7 +26,9 @@ def beside_the_edge(m: Machine, condition: Expr, arms: tuple[Stmt | None, Stmt |
     unknowns, assumed = m.unknowns, dict(m.journal.assumptions)
     since = unknowns.guesses
     unknowns.edges = True
+    steps = m.effort.steps
     c = here(m, ar.truth_of(truth(m, unseen(m, condition)), unknowns))
+    m.effort.steps = steps  # asked a second time, for nothing in most cases
     unknowns.edges = False
     if c.known and isinstance(c.const, int) and unknowns.guesses > since:
         left_out, taken = arms[bool(c.const)], arms[not c.const]

@@ -148,7 +148,7 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     m.unknowns.setting = not m.host and _only_sets(s)
     c = asked(m, s.condition, 1 if isinstance(last_statement(s.then), Break) else None)
     m.unknowns.setting, m.context.keeps_out = False, None
-    if not (c.known or m.host or m.unknowns.certain or _only_sets(s)):
+    if not (c.uniform or m.host or m.unknowns.certain or _only_sets(s)):
         c = beside_the_edge(m, s.condition, (s.then, otherwise)) or c
     roots = continued(m, s.condition)
     guessed = m.unknowns.guesses != guesses
