@@ -53,6 +53,12 @@ def _constant(argument: TemplateArgument) -> TemplateArgument:
     return RecordRef(CONSTANT, (argument,))
 
 
+def _written_arguments(text: str) -> tuple[str, ...]:
+    """The template arguments of a specialisation as its name has them."""
+    found = listed(text, text.index("<"), ANGLES) if "<" in text else None
+    return tuple(found[0]) if found is not None else ()
+
+
 def plain(arguments: tuple[TemplateArgument, ...]) -> tuple[TemplateArgument, ...]:
     """Return template arguments without what says that they are constant types."""
     if not any(isinstance(a, RecordRef) and a.name == CONSTANT for a in arguments):
@@ -302,7 +308,7 @@ class TypeLowering:
         """The arguments that a partial specialisation is for; `const T` fits nothing but what is constant."""
         text = cursors.display_name(partial)
         found = self._c.texts.template_arguments(text)
-        parts, _ = listed(text, text.index("<"), ANGLES) or ((), 0) if "<" in text else ((), 0)
+        parts = _written_arguments(text)
         if len(parts) != len(found):
             return found
         return tuple(_constant(a) if _CONSTANT.match(p) else a for a, p in zip(found, parts, strict=True))
@@ -318,7 +324,8 @@ class TypeLowering:
     def _tells_constants(self, template: Node) -> bool:
         """Whether a template has specialisations for constant types."""
         named = self._c.declarations.records_named.get(cursors.spelling(template), ())
-        return any(n.node.kind == PARTIAL and "const " in cursors.display_name(n.node) for n in named)
+        partial = (cursors.display_name(n.node) for n in named if n.node.kind == PARTIAL)
+        return any(_CONSTANT.match(part) for text in partial for part in _written_arguments(text))
 
     def _argument(self, declaration: Node, index: int) -> TemplateArgument | None:
         kind = cursors.template_argument_kind(declaration, index)

@@ -168,6 +168,9 @@ template <class T> struct Shape<T *> { static constexpr int v = 2 * Shape<T>::v;
 template <class T> struct Shape<const T> { static constexpr int v = 32; };
 template <class T> struct Shape<T &> { static constexpr int v = 16; };
 template <class T, int N> struct Shape<T[N]> { static constexpr int v = N; };
+template <class T> struct Sized { static constexpr int v = sizeof(T); };
+template <class T> struct Sized<const T *> { static constexpr int v = 1; };
+template <class T> __device__ int sized() { return Sized<const T>::v; }
 template <class T> __device__ int of() { return Shape<T>::v; }
 template <class T> __device__ int of_constant() { return Shape<const T>::v; }
 template <class T> __device__ int of_constant_behind() { return Shape<T const>::v; }
@@ -196,6 +199,8 @@ void go(float *p) { k<<<1, 32>>>(p); }
         ("of<int **>()", 4),
         ("of<int &>()", 16),
         ("of<int[8]>()", 8),
+        ("sized<int>()", 4),
+        ("Sized<const double>::v", 8),
         ("of_constant<int>()", 32),
         ("of_constant_behind<int>()", 32),
         ("of_alias<int>()", 32),
