@@ -21,6 +21,7 @@ from smemlint.ir import (
     PointerTo,
     RecordRef,
     Scalar,
+    StaticMember,
     TemplateArgument,
     Type,
     TypeParam,
@@ -51,6 +52,8 @@ def condition_of(t: Type | None) -> Expr | None:
     if not isinstance(t, RecordRef) or t.name.rsplit("::", 1)[-1] != "enable_if" or not t.arguments:
         return None
     condition = t.arguments[0]
+    if isinstance(condition, MemberType):  # `Trait<T>::value` is read like a type
+        return StaticMember(condition.owner, condition.name, None, condition.arguments)
     return None if is_type(condition) else condition  # type: ignore[return-value]
 
 

@@ -211,3 +211,45 @@ void go(float *p) { k<<<1, 32>>>(p); }
 def test_constants_references_and_pointers_are_told_apart(stride: str, ways: int) -> None:
     """Each type was taken for a constant one, a reference for a pointer."""
     assert stores(SHAPES % stride) == [ways]
+
+
+BY_TRAIT = """
+template <class T> struct Wide { static constexpr bool value = sizeof(T) > 4; };
+template <class T, class = void> struct Pitch { static constexpr int v = 1; };
+template <class T> struct Pitch<T, std::enable_if_t<std::is_floating_point<T>::value>> {
+    static constexpr int v = 8;
+};
+template <class T> struct Pitch<T, typename std::enable_if<std::is_same<T, int>::value>::type> {
+    static constexpr int v = 16;
+};
+template <class T> struct Pitch<T, std::enable_if_t<Wide<T *>::value && !std::is_arithmetic<T>::value>> {
+    static constexpr int v = 4;
+};
+template <class T, typename std::enable_if<Wide<T>::value, int>::type = 0>
+__device__ int of(T) { return 2; }
+template <class T, typename std::enable_if<!Wide<T>::value, int>::type = 0>
+__device__ int of(T) { return 32; }
+template <class T> __global__ void k(float *p, T x) {
+    __shared__ float s[32 * 32];
+    s[threadIdx.x * %s] = p[threadIdx.x];
+    __syncthreads();
+    p[threadIdx.x] = s[threadIdx.x];
+}
+void go(float *p) { k<<<1, 32>>>(p, %s); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("stride", "given", "ways"),
+    [
+        ("Pitch<T>::v", "1.f", 8),
+        ("Pitch<T>::v", "1", 16),
+        ("Pitch<T>::v", "'a'", 1),
+        ("Pitch<T>::v", "p", 4),
+        ("of(x)", "1.f", 32),
+        ("of(x)", "1.", 2),
+    ],
+)
+def test_one_that_a_trait_enables(stride: str, given: str, ways: int) -> None:
+    """The trait's `value` was read as a type: the primary template was taken, the first of the overloads."""
+    assert stores(BY_TRAIT % (stride, given)) == [ways]
