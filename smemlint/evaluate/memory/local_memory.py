@@ -418,8 +418,11 @@ def _set(m: Machine, o: Object, at: int, v: Value) -> None:
 
 def _proves_as_much(old: Value, v: Value) -> bool:
     """Whether two values that are the same are made alike: `k &= 127` may change no number, and yet the
-    compiler knows less of `k` behind it."""
-    return not (isinstance(old, Int) and isinstance(v, Int)) or form_of(old) == form_of(v)
+    compiler knows less of `k` behind it. Of a constant in its place (`rows = 4`) it knows no less."""
+    if not (isinstance(old, Int) and isinstance(v, Int)):
+        return True
+    proved = form_of(v)
+    return not proved.terms or form_of(old) == proved
 
 
 def _cleared(m: Machine, o: Object, at: int, n: int, v: Value) -> Value | None:
