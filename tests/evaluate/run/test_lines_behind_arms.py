@@ -50,9 +50,12 @@ EXACT: dict[str, dict[int, int]] = {
     AROUND % "a = sizeof(float) == 4 ? sinf(a) : a;": APART,
     AROUND % "a = q[t] > n ? a * x : w;": ONE,
 }
-ALIGNED = {
-    # the optimiser joins what a declared alignment allows, and not across a branch
+BRANCHED = {
+    # the optimiser joins what a declared alignment allows, and not across a branch; machine code may join
+    # some again (`s[x + 1]`, a division, `s[x + 3]`, a branch, `s[x + 2]`, `s[x]`: all but the first)
     AROUND % "if (a != 0.f) a = 1.f / a;": APART,
+}
+ALIGNED = {
     AROUND % "if (q[t] > n) a = a * x;": ONE,
     AROUND % "if (q[t] > 2 * n) out[t + 99] = a;": ONE,
 }
@@ -74,7 +77,7 @@ COPIES = {
 
 
 def source(code: str, name: str = "k") -> str:
-    align = "__align__(16) " if code in ALIGNED else ""
+    align = "__align__(16) " if code in ALIGNED or code in BRANCHED else ""
     return f"""extern "C" __global__ void {name}(float *out, const float *in, const int *q, int n, float x)
     {{ __shared__ {align}float s[1024]; int t = threadIdx.x, k = 0; float w = x, a = in[t + 3];
     s[t] = in[t]; s[t + 64] = in[t + 64]; __syncthreads(); {code} out[t] = w + a; }}
@@ -98,6 +101,11 @@ def test_loads_join_across_arms_that_do_not_end_the_line(code: str, widths: dict
     assert loads(code) == (widths, set())
 
 
+@pytest.mark.parametrize("code", BRANCHED)
+def test_what_a_branch_parts_of_an_aligned_row_is_a_range(code: str) -> None:
+    assert loads(code)[1] == {"joined-or-not"}
+
+
 @pytest.mark.parametrize("code", SWITCHED_OFF)
 def test_what_an_arm_would_end_that_the_launch_switches_off_is_a_range(code: str) -> None:
     assert loads(code)[1] == {"joined-or-not"}
@@ -110,7 +118,7 @@ def test_a_loop_goes_on_in_a_copy_for_each_case(code: str, width: int) -> None:
 
 @needs_nvcc
 def test_nvcc_does_so(tmp_path: Path) -> None:
-    cases = {**EXACT, **ALIGNED, **SWITCHED_OFF}
+    cases = {**EXACT, **ALIGNED, **BRANCHED, **SWITCHED_OFF}
     text = "".join(source(code, f"k{n}") for n, code in enumerate([*cases, *COPIES]))
     found = compiled(text, tmp_path)
     read = [{w: c for (op, w), c in found[f"k{n}"].items() if op == "load"} for n in range(len(found))]

@@ -231,6 +231,8 @@ class _Windows:
                 span, doubts=self._doubts(kind), forks=self._forks(kind.region)
             )
             self.all.append(window)
+        elif early and self._is_branched(kind, window):
+            window.doubtful = True
         window.members.append((index, address, self.position))
         narrow = kind.op == "load" and kind.width < WORD
         if narrow:
@@ -260,7 +262,7 @@ class _Windows:
 
     def _parted(self, key: Hashable, kind: JoinKind, address: Address, window: _Window) -> bool:
         """Whether an access that the early part could join stays out of a window. Behind assembler it is left
-        to the late part, and so is a load behind a branch."""
+        to the late part."""
         if self._blocked(kind, address, window):
             return True
         late = (
@@ -268,9 +270,15 @@ class _Windows:
             if kind.op == "store"
             else window.epochs == {self.epoch} and not kind.computed
         )
+        return window.opaque != self.opaque and not late
+
+    def _is_branched(self, kind: JoinKind, window: _Window) -> bool:
+        """Whether a load stands behind a branch that members of its window stand in front of. The early part
+        does not join across it; the late part may join some of them, where nothing ends its windows."""
+        if kind.op != "load" or (window.epochs == {self.epoch} and not kind.computed):
+            return False
         line = self.events[window.members[0][0]].kind.region
-        branched = kind.op == "load" and (line, window.forks) != (kind.region, self._forks(kind.region))
-        return (branched or window.opaque != self.opaque) and not late
+        return (line, window.forks) != (kind.region, self._forks(kind.region))
 
     def _blocked(self, kind: JoinKind, address: Address, window: _Window) -> bool:
         """A load moves up to the window's first member, the members of a store window down to the new one."""
