@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from smemlint.evaluate.analysis.arms.leading_addresses import leads
 from smemlint.evaluate.analysis.arms.moved_pointers import moves
@@ -13,6 +14,7 @@ from smemlint.evaluate.compiler.selects import alike, note
 from smemlint.evaluate.compiler.slow_paths import may_end_the_line
 from smemlint.evaluate.compiler.stored_over import note_stored_over
 from smemlint.evaluate.control_flow import first_block
+from smemlint.evaluate.control_flow.borders import beside_the_edge
 from smemlint.evaluate.control_flow.contrary import by_sign, forget
 from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
 from smemlint.evaluate.control_flow.join_points import (
@@ -40,8 +42,7 @@ from smemlint.evaluate.machine.components import Counts
 from smemlint.evaluate.machine.dispatch import run, rvalue, unseen
 from smemlint.evaluate.machine.machine import Barrier, Held, Machine
 from smemlint.evaluate.memory.local_memory import here
-from smemlint.evaluate.run.borders import beside_the_edge
-from smemlint.evaluate.run.conditionals import asked, chooses_arrays, continued, may_set
+from smemlint.evaluate.run.conditionals import asked, asked_again, chooses_arrays, continued, may_set
 from smemlint.evaluate.run.exceptions import note_check
 from smemlint.evaluate.run.meeting import (
     PREDICATED,
@@ -149,7 +150,8 @@ def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     c = asked(m, s.condition, 1 if isinstance(last_statement(s.then), Break) else None)
     m.unknowns.setting, m.context.keeps_out = False, None
     if not (c.uniform or m.host or m.unknowns.certain or _only_sets(s)):
-        c = beside_the_edge(m, s.condition, (s.then, otherwise)) or c
+        again = partial(asked_again, m, s.condition)
+        c = beside_the_edge(m, s.condition, (s.then, otherwise), again) or c
     roots = continued(m, s.condition)
     guessed = m.unknowns.guesses != guesses
     choice, contrary = None if c.known and not guessed else choice_at(m, s), None

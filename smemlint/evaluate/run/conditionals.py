@@ -125,9 +125,14 @@ def asked(m: Machine, condition: Expr, senseless: int | None) -> Int:
     m.journal.assumptions = assumed
     del m.unknowns.guessed[since:]
     m.unknowns.certain, certain = True, m.unknowns.certain
-    c = here(m, ar.truth_of(truth(m, unseen(m, condition)), m.unknowns))
+    c = asked_again(m, condition)
     m.unknowns.certain = certain
     return c
+
+
+def asked_again(m: Machine, condition: Expr) -> Int:
+    """What a condition tells that was asked before: it is no access of the program."""
+    return here(m, ar.truth_of(truth(m, unseen(m, condition)), m.unknowns))
 
 
 def continued(m: Machine, condition: Expr) -> tuple[int, int]:

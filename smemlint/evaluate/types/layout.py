@@ -20,7 +20,7 @@ from smemlint.evaluate.types.matching import (
 )
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
 from smemlint.evaluate.types.spelling import dims_of, type_name
-from smemlint.evaluate.types.type_traits import exists, is_detector
+from smemlint.evaluate.types.type_traits import computed_in, exists, is_detector
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import Value
 from smemlint.ir import (
@@ -47,10 +47,6 @@ from smemlint.ir import (
 from smemlint.ir.memo import by_identity
 from smemlint.ir.module import ITSELF
 from smemlint.ir.types import (
-    BFLOAT16,
-    DOUBLE,
-    FLOAT,
-    HALF,
     LONG,
     VOID,
     is_reference,
@@ -299,7 +295,7 @@ class Types:
         if short == "enable_if" and len(arguments) == 1:
             return arguments[0]  # type: ignore[return-value]
         if short in ("OpMathType", "AccumulateType") and arguments:
-            return _computed_in(arguments[0], owner.arguments[1:])  # type: ignore[arg-type]
+            return computed_in(arguments[0], owner.arguments[1:])  # type: ignore[arg-type]
         return None
 
     def _of_iterator(self, iterator: Type, name: str) -> Type | None:
@@ -587,16 +583,3 @@ class Types:
             layout = self.layout(t)
             return None if layout is None else layout.align
         return None
-
-
-def _computed_in(t: Type, on_device: Sequence[TemplateArgument]) -> Type | None:
-    """The type in which PyTorch computes with numbers of this one; with a second argument, that of sums."""
-    if not isinstance(t, Scalar):
-        return None
-    if t in (HALF, BFLOAT16):
-        return FLOAT
-    if not on_device:
-        return t
-    if t == FLOAT and isinstance(on_device[0], Literal) and not on_device[0].value:
-        return DOUBLE
-    return LONG if t.kind in ("int", "uint") else t

@@ -10,6 +10,7 @@ from smemlint.ir import (
     ArrayOf,
     Call,
     Expr,
+    Literal,
     Member,
     MemberType,
     Name,
@@ -23,7 +24,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
-from smemlint.ir.types import BFLOAT16, HALF, referred
+from smemlint.ir.types import BFLOAT16, DOUBLE, FLOAT, HALF, LONG, referred
 
 _INTEGERS = ("int", "uint", "bool")
 
@@ -108,3 +109,16 @@ def _has(types: Types, t: Type, name: str) -> bool:
     if own or any(f.name == name for f in record.fields):
         return True
     return any(_has(types, types.resolve(base, inner), name) for base in record.bases)
+
+
+def computed_in(t: Type, on_device: Sequence[TemplateArgument]) -> Type | None:
+    """The type in which PyTorch computes with numbers of this one; with a second argument, that of sums."""
+    if not isinstance(t, Scalar):
+        return None
+    if t in (HALF, BFLOAT16):
+        return FLOAT
+    if not on_device:
+        return t
+    if t == FLOAT and isinstance(on_device[0], Literal) and not on_device[0].value:
+        return DOUBLE
+    return LONG if t.kind in ("int", "uint") else t

@@ -24,8 +24,9 @@ from smemlint.frontend.lower.types import plain
 from smemlint.frontend.lower.vectors import vector_record
 from smemlint.frontend.prelude.precompiled import library_typedef
 from smemlint.frontend.text.expansion import expanded
+from smemlint.frontend.text.lexed import lex
 from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
-from smemlint.frontend.text.textual import TextError, TextParser, lex
+from smemlint.frontend.text.textual import TextError, TextParser
 from smemlint.ir import Expr, MemberType, Name, RecordRef, TemplateArgument, Type, TypeParam
 from smemlint.patterns import pattern
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Protocol
 
+from smemlint.frontend.text.lexed import lex
 from smemlint.frontend.text.literals import literal_from_text
 from smemlint.frontend.text.scalars import BUILTIN_TYPES, SPECIAL_NAMES, builtin_scalar
 from smemlint.frontend.text.specials import special_member, special_value
@@ -45,17 +46,8 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.types import BOOL, CONSTANT
-from smemlint.patterns import pattern
 from smemlint.records import record
-from smemlint.source.tokens import literals
 
-_TOKEN = pattern(
-    r"""(?P<skip>\s+|\\\r?\n)
-    |(?P<number>\.?\d(?:[eEpP][+-]|'?[\w.])*)
-    |(?P<word>[A-Za-z_]\w*)
-    |(?P<op><<=|>>=|\.\.\.|->\*|::|->|\+\+|--|<<|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|\#\#|.)""",
-    re.VERBOSE | re.DOTALL,
-)
 _BINARY_LEVEL = {
     "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7,
     "<<": 8, ">>": 8, "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
@@ -94,21 +86,6 @@ class Resolver(Protocol):
     def is_variable_template(self, name: str) -> bool: ...
 
     def type(self, name: str, arguments: tuple[TemplateArgument, ...] | None) -> Type | None: ...
-
-
-def lex(text: str) -> list[str]:
-    """Tokens without white space and comments. `>>` comes as two tokens."""
-    tokens, last = [], 0
-    for literal in literals(text):
-        tokens += _plain(text, last, literal.start)
-        if not literal.is_comment:
-            tokens.append(text[literal.start : literal.end])
-        last = literal.end
-    return tokens + _plain(text, last, len(text))
-
-
-def _plain(text: str, start: int, end: int) -> list[str]:
-    return [m.group() for m in _TOKEN.finditer(text, start, end) if m.lastgroup != "skip"]
 
 
 def _is_constant(tokens: Sequence[str]) -> bool:

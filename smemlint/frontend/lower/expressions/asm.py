@@ -8,7 +8,7 @@ from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.text.expansion import expanded
-from smemlint.frontend.text.textual import lex
+from smemlint.frontend.text.lexed import lex
 from smemlint.ir import Asm, Expr, UnknownExpr
 from smemlint.patterns import pattern
 

@@ -4,12 +4,10 @@ them: an image's border is copied, or left alone, and all lanes of other blocks 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from smemlint.evaluate.analysis.purity import root_of
-from smemlint.evaluate.language.conversions import truth
-from smemlint.evaluate.machine.dispatch import unseen
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.memory.local_memory import here
-from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import Pointer
 from smemlint.ir import STEPS, Asm, Assign, Binary, Call, Construct, Expr, Index, Member, Stmt, Unary
@@ -18,16 +16,20 @@ from smemlint.ir.memo import by_identity
 from smemlint.ir.walk import walk
 
 
-def beside_the_edge(m: Machine, condition: Expr, arms: tuple[Stmt | None, Stmt | None]) -> Int | None:
+def beside_the_edge(
+    m: Machine, condition: Expr, arms: tuple[Stmt | None, Stmt | None], ask: Callable[[], Int]
+) -> Int | None:
     """Return what a condition that asks for one place of the grid (`x == 0`, `x == w - 1`) is in its middle;
-    None where the arm that is left out has accesses to shared memory, or alone goes on behind it."""
+    None where the arm that is left out has accesses to shared memory, or alone goes on behind it.
+
+    ask: evaluates the condition once more, unseen."""
     if not _asks_for_a_place(condition):
         return None
     unknowns, assumed = m.unknowns, dict(m.journal.assumptions)
     since = unknowns.guesses
     unknowns.edges = True
     steps = m.effort.steps
-    c = here(m, ar.truth_of(truth(m, unseen(m, condition)), unknowns))
+    c = ask()
     m.effort.steps = steps  # asked a second time, for nothing in most cases
     unknowns.edges = False
     if c.known and isinstance(c.const, int) and unknowns.guesses > since:
