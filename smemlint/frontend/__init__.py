@@ -144,8 +144,16 @@ def _without_kernels(source: SourceFile, options: ParseOptions) -> Module | None
     unit = glanced(source, options, may_matter)
     if unit is None or _implied(unit):
         return None
-    module = Module(unit.path, "", {}, {}, {})
-    return replace(module, files=unit.files, missing_includes=unit.missing_includes, refused=unit.refused)
+    return Module(
+        unit.path,
+        "",
+        {},
+        {},
+        {},
+        files=unit.files,
+        missing_includes=unit.missing_includes,
+        refused=unit.refused,
+    )
 
 
 def _implied(unit: Unit) -> tuple[str, ...]:

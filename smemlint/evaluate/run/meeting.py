@@ -132,8 +132,10 @@ def _in_rounds(m: Machine, ran: Ran, at: If | None) -> _Rounds:
             return _Rounds.EACH
         return _Rounds.ONE if id(at) in surely_asked(f) else _Rounds.PERHAPS
     asked = None if f is None else asked_once(f).get(id(at))
-    if asked is None or len(loops) > asked.loops or condition_key(m, at) is None:
+    if asked is None or len(loops) > asked.loops:
         return _Rounds.EACH
+    if condition_key(m, at) is None:
+        return _Rounds.PERHAPS if asked.fixed else _Rounds.EACH
     return _Rounds.ONE if asked.surely else _Rounds.PERHAPS
 
 

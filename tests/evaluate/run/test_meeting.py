@@ -166,6 +166,8 @@ DOUBTFUL: dict[str, Widths] = {
     SEQUENCE: {8: 2},
     BETWEEN % "if (t < 9) x = a * w * u * a * w * u * a;": SINGLES,
     FOUR + "{ s[4 * t + i] = 0; if (t < 9) s[4 * t + i] = in[4 * t + i]; }": {4: 5},
+    FOUR + "{ bool c = t < 9; if (c) s[4 * t + i] = v[i]; }": ONE,
+    FOUR + "{ bool c = t >= 9; if (c) continue; s[4 * t + i] = v[i]; }": ONE,
 }
 
 

@@ -61,10 +61,15 @@ from smemlint.records import record
 
 @record(frozen=True, slots=True)
 class Asked:
-    """An `if` that is all that a round does. loops: of so many around it; surely: one is made of all."""
+    """An `if` that is all that a round does.
+
+    loops: of so many around it. surely: one is made of all. fixed: no round gives what it asks another value,
+    as far as the text shows (`bool q = t < n;` in the round).
+    """
 
     loops: int
     surely: bool
+    fixed: bool
 
 
 @by_identity
@@ -125,7 +130,7 @@ class _Round:
             and behind
             and (loops == 1 or not any(self._is_load(n) for n in walk(tuple(arm))))
         )
-        yield s, Asked(loops, surely)
+        yield s, Asked(loops, surely, self._is_invariant(s.condition))
         if arm and isinstance(arm[0], If) and not reads_memory(arm[0].condition):
             yield from self._of(arm, loops, surely)
 
@@ -178,9 +183,12 @@ class _Round:
         calls = [n for n in walk(e) if isinstance(n, Call)]
         if holds(e, Assign, STEPS) or not all(map(computes, calls)):
             return None
-        if uses == 0:
+        loads = any(self._is_load(n) for n in walk(e))
+        if uses == 0:  # but by the condition
+            if given.op == "=" and not loads and self._is_invariant(e):
+                self.changed.discard(given.target.id)
             return True
-        if any(self._is_load(n) for n in walk(e)):
+        if loads:
             if self._is_invariant(e):
                 return False
             asked = {show(n.index) for n in walk(tuple(arm)) if isinstance(n, Index)}
