@@ -13,8 +13,8 @@ from functools import partial
 
 from clang.cindex import Diagnostic, TranslationUnit, TranslationUnitLoadError
 
+from smemlint.frontend.clang.cursors import skipped_ranges
 from smemlint.frontend.clang.overlay import only_seeing
-from smemlint.frontend.clang.skipped import skipped_ranges
 from smemlint.frontend.heal.heal import Healing
 from smemlint.frontend.heal.uses import Problem
 from smemlint.frontend.kept_units import KEPT, KeptUnit
@@ -38,10 +38,9 @@ from smemlint.frontend.project.options import (
     options_for,
     standard,
 )
-from smemlint.frontend.text.braced import in_parentheses
 from smemlint.frontend.text.configurations import drop_defines
 from smemlint.frontend.text.healed import VIRTUAL, HealedNames
-from smemlint.frontend.text.operands import with_commas
+from smemlint.frontend.text.nvcc_only import in_parentheses, with_commas
 from smemlint.frontend.unit import Unit, is_virtual, read_file
 from smemlint.patterns import pattern
 from smemlint.records import record

@@ -12,7 +12,7 @@ from smemlint.evaluate.analysis.purity import arithmetic, pure
 from smemlint.evaluate.machine.functions import FUNCTIONS
 from smemlint.frontend import load
 from smemlint.frontend.parse import parse_unit
-from smemlint.frontend.prelude.declarations import declarations
+from smemlint.frontend.prelude.precompiled import declarations
 from smemlint.frontend.project.options import ParseOptions
 from smemlint.ir import Launch
 from smemlint.source import source_from_bytes

@@ -8,6 +8,7 @@ valid as long as the translation unit they come from is alive.
 from __future__ import annotations
 
 import ctypes
+import os
 from ctypes import (
     CFUNCTYPE,
     POINTER,
@@ -23,6 +24,7 @@ from ctypes import (
 from typing import Any
 
 from clang import cindex
+from clang.cindex import SourceRange, TranslationUnit, conf
 
 from smemlint.frontend.clang.kinds import is_expression
 
@@ -288,3 +290,57 @@ def spelled_location(tu: cindex.TranslationUnit, of: Extent) -> tuple[int | None
         return file_location(_token_location(tu.obj, tokens[0]))
     finally:
         _dispose_tokens(tu.obj, tokens, count)
+
+
+class _RangeList(ctypes.Structure):
+    _fields_ = (("count", ctypes.c_uint), ("ranges", ctypes.POINTER(SourceRange)))
+
+
+def skipped_ranges(tu: TranslationUnit) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Per file, byte ranges from the directive that switches off to the one that ends it, in order.
+
+    The unit must have been parsed with a detailed preprocessing record.
+    """
+    library = conf.lib
+    library.clang_getAllSkippedRanges.argtypes = [TranslationUnit]
+    library.clang_getAllSkippedRanges.restype = ctypes.POINTER(_RangeList)
+    library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(_RangeList)]
+    library.clang_disposeSourceRangeList.restype = None
+    found: dict[str, set[tuple[int, int]]] = {}
+    answer = library.clang_getAllSkippedRanges(tu)
+    try:
+        for number in range(answer.contents.count):
+            extent = answer.contents.ranges[number]
+            start, end = extent.start, extent.end
+            if start.file is not None:
+                path = os.path.normpath(start.file.name)
+                found.setdefault(path, set()).add((start.offset, end.offset))
+    finally:
+        library.clang_disposeSourceRangeList(answer)
+    return {path: tuple(sorted(ranges)) for path, ranges in found.items()}
+
+
+# In the library since LLVM 17, not in the binding of 18.1: codes of CXBinaryOperatorKind and its sister.
+_BINARY = (
+    "", ".*", "->*", "*", "/", "%", "+", "-", "<<", ">>", "<=>", "<", ">", "<=", ">=", "==", "!=",
+    "&", "^", "|", "&&", "||", "=", "*=", "/=", "%=", "+=", "-=", "<<=", ">>=", "&=", "^=", "|=", ",",
+)  # fmt: skip
+_UNARY = (
+    "", "x++", "x--", "++x", "--x", "&", "*", "+", "-", "~", "!",
+    "__real", "__imag", "__extension__", "co_await",
+)  # fmt: skip
+
+_binary_kind = bind("clang_getCursorBinaryOperatorKind", c_int, Node)
+_unary_kind = bind("clang_getCursorUnaryOperatorKind", c_int, Node)
+
+
+def binary_operator(node: Node) -> str:
+    """`+`, `<<=`, `,` ... of a binary or compound assignment expression; '' when unknown."""
+    kind = _binary_kind(node)
+    return _BINARY[kind] if 0 <= kind < len(_BINARY) else ""
+
+
+def unary_operator(node: Node) -> str:
+    """`-`, `&`, `++x`, `x++` ... of a unary expression; '' when unknown."""
+    kind = _unary_kind(node)
+    return _UNARY[kind] if 0 <= kind < len(_UNARY) else ""

@@ -17,13 +17,14 @@ from smemlint.frontend.heal.dispatch import (
     enclosing_calls,
     naming_macro,
 )
-from smemlint.frontend.heal.spelling import (
+from smemlint.frontend.heal.uses import (
     DECLARATION_WORDS,
+    Problem,
+    Uses,
     asks_for_type,
     qualifier_macro,
     statement_macro,
 )
-from smemlint.frontend.heal.uses import Problem, Uses
 from smemlint.frontend.text.context import (
     argument_kinds,
     enclosing_template,

@@ -22,8 +22,7 @@ from smemlint.frontend.clang.names import (
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.types import ARRAYS, POINTER
 from smemlint.frontend.text.expansion import ANGLES, listed
-from smemlint.frontend.text.scalars import SPECIAL_AXES, SPECIAL_NAMES
-from smemlint.frontend.text.specials import special_member, special_triple
+from smemlint.frontend.text.scalars import SPECIAL_AXES, SPECIAL_NAMES, special_member, special_triple
 from smemlint.ir import (
     Cast,
     Construct,

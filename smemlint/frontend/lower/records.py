@@ -36,7 +36,7 @@ from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.parameters import template_parameters, type_template
 from smemlint.frontend.lower.types import is_constant, own_arguments
 from smemlint.frontend.lower.vectors import vector_alignment
-from smemlint.frontend.text.packing import packing
+from smemlint.frontend.text.hidden import packing
 from smemlint.ir import (
     Expr,
     Field,

@@ -14,17 +14,18 @@ import atexit
 import hashlib
 import os
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
 
 from clang.cindex import Index, TranslationUnit
 
-from smemlint.frontend.prelude.declarations import also_in_std, declarations
 from smemlint.system.folders import cache_folders, is_ours
 from smemlint.system.stopping import held_back
 from smemlint.toolkit.host import RUNTIME, C
 from smemlint.toolkit.libraries import LIBRARIES
 from smemlint.toolkit.mathematics import MATHEMATICS
+from smemlint.toolkit.model import POINTEE, PROMOTED, SAME, SECOND, TEXEL, Function
 from smemlint.toolkit.table import DEVICE
 
 LIBRARY = "18.1.1"
@@ -136,3 +137,37 @@ def _check(unit: TranslationUnit) -> None:
     for diagnostic in unit.diagnostics:
         if diagnostic.severity >= diagnostic.Error:
             raise AssertionError(f"the prelude does not parse: {diagnostic}")
+
+
+_FORMS = {
+    SAME: "template <class T, class... A> T {0}(T, A...);",
+    SECOND: "template <class T, class... A> T {0}(unsigned int, T, A...);",
+    POINTEE: (
+        "template <class T, class... A> T {0}(T*, A...);"
+        " template <class T, class... A> T {0}(const T*, A...);"
+        " template <class T, class... A> T {0}(volatile T*, A...);"
+    ),
+    PROMOTED: (
+        "template <class T> auto {0}(T v) -> decltype(T(v));"
+        " template <class T, class U> auto {0}(T v, U w) -> decltype(v + w);"
+        " template <class T, class U, class V> auto {0}(T v, U w, V x) -> decltype(v + w + x);"
+    ),
+    TEXEL: (
+        "template <class T, class... A> T {0}(unsigned long long, A...);"
+        " template <class T, int D, cudaTextureReadMode M, class... A> T {0}(texture<T, D, M>, A...);"
+        " template <class... A> void {0}(A...);"
+    ),
+}
+_OTHER = "template <class... A> {1} {0}(A...);"
+
+
+def declarations(functions: Iterable[Function]) -> str:
+    """One line for each function that the table declares."""
+    return "".join(
+        _FORMS.get(f.result, _OTHER).format(f.name, f.result) + "\n" for f in functions if f.declared
+    )
+
+
+def also_in_std(functions: Iterable[Function]) -> str:
+    """The same functions in namespace std."""
+    return "namespace std {\n" + "".join(f"using ::{f.name};\n" for f in functions if f.declared) + "}\n"

@@ -14,8 +14,13 @@ from typing import Protocol
 
 from smemlint.frontend.text.lexed import lex
 from smemlint.frontend.text.literals import literal_from_text
-from smemlint.frontend.text.scalars import BUILTIN_TYPES, SPECIAL_NAMES, builtin_scalar
-from smemlint.frontend.text.specials import special_member, special_value
+from smemlint.frontend.text.scalars import (
+    BUILTIN_TYPES,
+    SPECIAL_NAMES,
+    builtin_scalar,
+    special_member,
+    special_value,
+)
 from smemlint.ir import (
     ArrayOf,
     Assign,

@@ -28,8 +28,7 @@ from smemlint.frontend.clang.names import (
     valid,
 )
 from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator, read_value
-from smemlint.frontend.lower.expressions.launchers import changes, handed_on
-from smemlint.frontend.lower.expressions.library_launches import LAUNCHERS, library_launch
+from smemlint.frontend.lower.expressions.launchers import LAUNCHERS, changes, handed_on, library_launch
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.types import LVALUE, POINTER
 from smemlint.ir import (

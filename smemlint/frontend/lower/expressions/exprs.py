@@ -22,17 +22,13 @@ from smemlint.frontend.clang.kinds import (
     UNEXPOSED,
     is_expression,
 )
-from smemlint.frontend.clang.names import (
-    FIELD,
-    valid,
-)
-from smemlint.frontend.clang.opcodes import binary_operator, unary_operator
+from smemlint.frontend.clang.names import FIELD, valid
 from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator
 from smemlint.frontend.lower.expressions.lambdas import lambda_, launching, statement_expression
 from smemlint.frontend.lower.expressions.literals import boolean, character, floating, integer, string
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, NODE_LIMIT, Context
 from smemlint.frontend.text.expansion import listed
-from smemlint.frontend.text.folds import fold_of
+from smemlint.frontend.text.hidden import fold_of
 from smemlint.ir import (
     ArrayOf,
     Assign,
@@ -279,7 +275,7 @@ class ExpressionLowering:
 
     def _unary(self, node: Node) -> Expr:
         kids = cursors.children(node)
-        op = unary_operator(node)
+        op = cursors.unary_operator(node)
         if not kids:
             return UnknownExpr("operator without operand", (), self._c.place(node))
         operand = self.lower(kids[-1])
@@ -296,7 +292,7 @@ class ExpressionLowering:
         chain: list[tuple[Node, str, Node]] = []
         kids = cursors.children(node)
         while True:
-            op = binary_operator(node)
+            op = cursors.binary_operator(node)
             if len(kids) != 2:
                 left: Expr = UnknownExpr("binary operator", self.lower_all(kids), self._c.place(node))
                 break
@@ -367,7 +363,7 @@ class ExpressionLowering:
     def _operator(self, node: Node) -> str:
         """The binary operator of an expression, '' for any other."""
         node = self.unwrap_implicit(node)
-        return binary_operator(node) if node.kind == _BINARY_OPERATOR else ""
+        return cursors.binary_operator(node) if node.kind == _BINARY_OPERATOR else ""
 
     def unwrap_implicit(self, node: Node) -> Node:
         """Return what clang has wrapped in nodes of its own: implicit conversions, temporaries."""
@@ -382,7 +378,7 @@ class ExpressionLowering:
         kids = cursors.children(node)
         if len(kids) != 2:
             return UnknownExpr("assignment", self.lower_all(kids), self._c.place(node))
-        op = binary_operator(node) or "="
+        op = cursors.binary_operator(node) or "="
         return Assign(op, self.lower(kids[0]), self.lower(kids[1]), self._c.place(node))
 
     def _conditional(self, node: Node) -> Expr:

@@ -10,7 +10,7 @@ from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.kinds import TYPE_REF
 from smemlint.frontend.clang.names import PARAMETER
 from smemlint.frontend.lower.lowering import Context
-from smemlint.frontend.text.captures import captures_of
+from smemlint.frontend.text.hidden import captures_of
 from smemlint.frontend.text.scalars import LIBRARY_SCALARS, builtin_scalar
 from smemlint.ir import (
     Block,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import ALIAS, TEMPLATE_PARAMETERS, TYPE_PARAMETER, VALUE_PARAMETER
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.scope import Scope
-from smemlint.frontend.lower.templates.substitute import substitute_type
 from smemlint.ir import (
     Name,
     OpaqueType,
@@ -16,6 +19,7 @@ from smemlint.ir import (
     TemplateArgument,
     TemplateParam,
     Type,
+    TypeParam,
     TypeTemplate,
 )
 from smemlint.ir.module import ITSELF
@@ -121,3 +125,28 @@ def _alias_template(c: Context, declaration: Node) -> TypeTemplate | None:
         parameters = template_parameters(c, declaration, None)
         c.scope.templates.append(parameters)
         return TypeTemplate(parameters, c.types.lower(cursors.typedef_underlying(alias)))
+
+
+def substitute_type(type_: Type, arguments: Mapping[str, TemplateArgument]) -> Type:
+    """The type with each parameter, by id, replaced."""
+    result: Type = _substitute(type_, arguments)
+    return result
+
+
+def _substitute(node: Any, arguments: Mapping[str, TemplateArgument]) -> Any:
+    if isinstance(node, (TypeParam, Name)):
+        found = arguments.get(node.id)
+        if found is not None:
+            return found
+    if isinstance(node, tuple):
+        return tuple(_substitute(part, arguments) for part in node)
+    if is_dataclass(node) and not isinstance(node, type):
+        changed = {}
+        for item in fields(node):
+            old = getattr(node, item.name)
+            if is_dataclass(old) or isinstance(old, tuple):
+                new = _substitute(old, arguments)
+                if new is not old:
+                    changed[item.name] = new
+        return replace(node, **changed) if changed else node
+    return node

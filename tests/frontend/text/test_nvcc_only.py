@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smemlint.frontend import load
-from smemlint.frontend.text.operands import with_commas
+from smemlint.frontend.text.nvcc_only import with_commas
 from smemlint.ir import Asm
 from smemlint.ir.walk import walk
 from smemlint.source import source_from_bytes
