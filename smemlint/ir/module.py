@@ -39,6 +39,8 @@ class Function:
     declared: bool = False
     """A template without a body, which stands for its explicit specialisations."""
     virtual: bool = False
+    requires: Expr | None = None
+    """What its `requires` clauses ask, and the concepts in front of `auto`."""
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -132,6 +134,8 @@ class VariableTemplate:
     template: tuple[TemplateParam, ...]
     value: Expr
     specialises: tuple[TemplateArgument, ...] | None = None
+    requires: Expr | None = None
+    """What its `requires` clause asks."""
 
 
 @record(frozen=True, slots=True)

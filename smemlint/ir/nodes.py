@@ -180,6 +180,8 @@ class TemplateParam:
     pack: bool = False
     type: Type | None = None
     """Of a value parameter."""
+    requires: Expr | None = None
+    """What a concept in place of `class` asks of it; the last one of a class's also what a clause does."""
 
 
 @record(frozen=True, slots=True)

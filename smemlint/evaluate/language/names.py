@@ -9,6 +9,7 @@ from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce, constant_of
 from smemlint.evaluate.language.initialisers import initialise
 from smemlint.evaluate.language.overloads import methods_for
+from smemlint.evaluate.language.requirements import compiles, result_type
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.elements import NOWHERE, STRINGS
@@ -16,14 +17,16 @@ from smemlint.evaluate.memory.local_memory import as_seen
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.bases import owner_of
 from smemlint.evaluate.types.matching import Binding, bound, is_type
+from smemlint.evaluate.types.requirements import asked, holds
 from smemlint.evaluate.types.spelling import type_name
-from smemlint.evaluate.types.type_traits import trait
+from smemlint.evaluate.types.type_traits import CONCEPTS, is_detector, trait
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import FunctionValue, Object, Other, Pointer, Value
 from smemlint.ir import (
     SHARED,
     ArrayOf,
+    Call,
     FunctionRef,
     FunctionType,
     Literal,
@@ -201,7 +204,7 @@ def variable_template(m: Machine, e: Name) -> Value | None:
     """The value of a variable template, or of its specialisation for these arguments."""
     name = e.name.rsplit("::", 1)[-1]
     found = _instance_of(m, e.name, tuple(e.arguments)) if e.arguments and not e.id else None
-    if found is None and "_v" in name:
+    if found is None and ("_v" in name or name in CONCEPTS):
         return _trait(name.removesuffix("_v"), resolve_arguments(m, tuple(e.arguments)))
     return found
 
@@ -216,7 +219,10 @@ def _instance_of(m: Machine, name: str, arguments: tuple[TemplateArgument, ...])
     for v in made:
         if v.specialises is not None:
             bound = m.types.patterns.arguments(v.specialises, actual)  # type: ignore[arg-type]
-            if bound is not None and (chosen is None or len(bound) < len(chosen[1])):
+            fits = bound is not None and holds(m.types.constant, asked(v), bound)
+            if fits is None:
+                return None
+            if fits and bound is not None and (chosen is None or len(bound) < len(chosen[1])):
                 chosen = v, bound
     for v in made:
         if chosen is None and v.specialises is None:
@@ -279,6 +285,8 @@ def resolve_arguments(m: Machine, arguments: tuple[object, ...]) -> tuple[Type |
         elif isinstance(a, OpaqueType) and isinstance(a.of, Name):
             o = m.find(a.of.id)
             result.append(a if o is None else o.type)
+        elif isinstance(a, OpaqueType) and isinstance(a.of, Call):
+            result.append(result_type(m, a.of) or m.resolve(a))
         elif is_type(a):
             t = m.resolve(a)  # type: ignore[arg-type]
             number = static_member(m, t.owner, t.name) if isinstance(t, MemberType) else None
@@ -359,6 +367,11 @@ def _trait(name: str, arguments: Sequence[TemplateArgument | Int]) -> Int | None
 
 def static_member_value(m: Machine, e: StaticMember) -> Value:
     owner = m.resolve(e.owner)
+    if is_detector(e.owner):
+        there = compiles(m, e.owner.arguments[0])
+        if there is not None:
+            return Int(int(there), BOOL)
+        return Other(BOOL, True, Unresolved("unknown-expression", "requires", e.place))
     v = static_member(m, owner, e.name)
     if isinstance(v, FunctionValue) and e.arguments:
         return replace(v, arguments=resolve_arguments(m, e.arguments))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import Binding, Bindings, bound, condition_of, is_type
+from smemlint.evaluate.types.requirements import asked, holds, weight
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import Pointer, Value
@@ -59,7 +60,7 @@ def bind(
             if (parameter.kind == "value") != isinstance(value, Int | FunctionRef):
                 return None
             bindings[parameter.id] = value
-    if not f.template:
+    if not f.template and f.requires is None:
         return bindings
     for parameter_var, v in zip(f.parameters, values, strict=False):
         pattern = parameter_var.type
@@ -69,6 +70,8 @@ def bind(
             found = v.pointee if isinstance(v, Pointer) and v.integer is None else found
         if isinstance(found, OpaqueType) and found.spelling == "?":
             continue
+        if isinstance(pattern, OpaqueType):
+            bindings.setdefault(parameter_var.id, found)  # `Concept auto x`
         deduced: dict[str, Binding] = {}
         if m.types.patterns.match(pattern, found, deduced):
             for k, x in deduced.items():
@@ -203,27 +206,33 @@ def best_fits(
     outer: Bindings | None = None,
 ) -> list[tuple[Function, dict[str, Binding]]]:
     """The candidates that fit the values best, in their order, with their template arguments. Of equally good
-    ones those all of whose parameters are known, then those without a pack: they are more special."""
+    ones those all of whose parameters are known, then those without a pack, then those that require more:
+    they are more special. None of several where it is not known whether one is a candidate."""
     found: list[tuple[Function, dict[str, Binding]]] = []
-    best = True, 0, True, True
+    best = True, 0, True, True, 0
     alone = len(candidates) == 1
+    unsure = False
     for f in candidates:
         if not alone and len(explicit) > len(f.template) and not has_pack(f):
             continue
         bound = bind(m, f, explicit, values, this, outer)
-        if bound is None or not converts(m, f, values, bound):
+        conditions = asked(f)
+        fits = bound is not None and (alone or holds(m.types.constant, conditions, bound))
+        if bound is None or fits is False or not converts(m, f, values, bound):
             continue
+        unsure |= fits is None
         fit = (
             alone or not _contradicts(f, len(explicit), values),
             0 if alone else score_of(m, f, values, bound),
             all(p.id in bound or p.pack for p in f.template),
             not has_pack(f),
+            weight(m.module, conditions),
         )
         if not found or fit > best:
             found, best = [], fit
         if fit == best:
             found.append((f, bound))
-    return found
+    return [] if unsure else found
 
 
 def takes(candidates: Sequence[Function], count: int) -> list[Function]:

@@ -19,6 +19,7 @@ from smemlint.evaluate.types.matching import (
     is_type,
 )
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
+from smemlint.evaluate.types.requirements import asked, holds, weight
 from smemlint.evaluate.types.spelling import dims_of, type_name
 from smemlint.evaluate.types.type_traits import computed_in, exists, is_detector
 from smemlint.evaluate.values.number import Int
@@ -350,7 +351,11 @@ class Types:
             if special is None or special.specialises is None:
                 continue
             bound = self._specialised(special.specialises, self._completed(record, t.arguments))
-            if bound is not None and (best is None or not self._is_as_special(best[0], special)):
+            conditions = asked(special)
+            fits = bound is not None and holds(self.constant, conditions, bound)
+            if fits is None:
+                return None
+            if fits and bound is not None and (best is None or not self._is_as_special(best[0], special)):
                 best = (special, bound)
                 if not special.template:
                     break
@@ -404,7 +409,13 @@ class Types:
         """Whether each instance of a specialisation would be one of another one too."""
         if a.specialises is None or b.specialises is None:
             return a.specialises is not None
-        return self.patterns.arguments(b.specialises, tuple(map(any_argument, a.specialises))) is not None
+        if self.patterns.arguments(b.specialises, tuple(map(any_argument, a.specialises))) is None:
+            return False
+        more = weight(self.module, asked(b)) > weight(self.module, asked(a))
+        return (
+            not more
+            or self.patterns.arguments(a.specialises, tuple(map(any_argument, b.specialises))) is None
+        )
 
     def bind_arguments(
         self,

@@ -26,13 +26,29 @@ from smemlint.ir import (
 )
 from smemlint.ir.types import BFLOAT16, DOUBLE, FLOAT, HALF, LONG, referred
 
+CONCEPTS = {
+    "same_as": "is_same",
+    "convertible_to": "is_convertible",
+    "integral": "is_integral",
+    "floating_point": "is_floating_point",
+    "signed_integral": "is_signed_integral",
+    "unsigned_integral": "is_unsigned_integral",
+}
+"""Concepts of the standard library, and the traits that they ask."""
+_NARROWED = {"is_signed_integral": "is_signed", "is_unsigned_integral": "is_unsigned"}
 _INTEGERS = ("int", "uint", "bool")
 
 
 def trait(name: str, arguments: Sequence[TemplateArgument]) -> bool | None:
     """The value of `std::NAME<...>`; None of a trait or type that is not known. name: without `std::`."""
+    name = CONCEPTS.get(name, name)
     if name == "is_same" and len(arguments) == 2:
         return arguments[0] == arguments[1]
+    if name == "is_convertible" and len(arguments) == 2:
+        both = all(isinstance(a, Scalar) and a.kind != "void" for a in arguments)
+        return True if both or arguments[0] == arguments[1] else None
+    if name in _NARROWED:
+        return all(trait(asked, arguments) for asked in ("is_integral", _NARROWED[name]))
     if len(arguments) != 1:
         return None
     (t,) = arguments
@@ -42,11 +58,14 @@ def trait(name: str, arguments: Sequence[TemplateArgument]) -> bool | None:
         return name == "is_pointer" if name in _ASKED else None
     if isinstance(t, ArrayOf):
         return name == "is_array" if name in _ASKED else None
-    if isinstance(t, RecordRef) and name in ("is_pointer", "is_array", "is_arithmetic", "is_void"):
+    if isinstance(t, RecordRef) and name in _NOT_OF_CLASSES:
         return False
     return None
 
 
+_NOT_OF_CLASSES = (
+    "is_pointer", "is_array", "is_arithmetic", "is_integral", "is_floating_point", "is_void",
+)  # fmt: skip
 _ASKED = frozenset((
     "is_integral", "is_floating_point", "is_arithmetic", "is_unsigned", "is_signed", "is_pointer", "is_array",
     "is_void", "is_reference", "is_class",
@@ -91,14 +110,14 @@ def exists(types: Types, a: TemplateArgument, bindings: Bindings) -> bool:
     while isinstance(e, Call | Unary):
         e = e.callee if isinstance(e, Call) else e.operand
     if isinstance(e, StaticMember):
-        return _has(types, types.resolve(e.owner, bindings), e.name)
+        return has_member(types, types.resolve(e.owner, bindings), e.name)
     if isinstance(e, Member) and isinstance(e.base, Call) and isinstance(e.base.callee, Name):
         given = [x for x in e.base.callee.arguments if is_type(x)]
-        return bool(given) and _has(types, types.resolve(given[0], bindings), e.name)  # type: ignore[arg-type]
+        return bool(given) and has_member(types, types.resolve(given[0], bindings), e.name)  # type: ignore[arg-type]
     return False
 
 
-def _has(types: Types, t: Type, name: str) -> bool:
+def has_member(types: Types, t: Type, name: str) -> bool:
     """Whether a class has a member of a name."""
     t = referred(t)
     found = types.record_of(t) if isinstance(t, RecordRef) else None
@@ -108,7 +127,7 @@ def _has(types: Types, t: Type, name: str) -> bool:
     own = name in record.constants or name in record.methods or name in record.aliases
     if own or any(f.name == name for f in record.fields):
         return True
-    return any(_has(types, types.resolve(base, inner), name) for base in record.bases)
+    return any(has_member(types, types.resolve(base, inner), name) for base in record.bases)
 
 
 def computed_in(t: Type, on_device: Sequence[TemplateArgument]) -> Type | None:

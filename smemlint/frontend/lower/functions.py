@@ -29,25 +29,31 @@ from smemlint.frontend.clang.names import (
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.parameters import parameter_list
+from smemlint.frontend.lower.templates.variables import asked_of
 from smemlint.frontend.text.expansion import listed
+from smemlint.frontend.text.requirements import both
 from smemlint.ir import (
     Block,
     Expr,
     Function,
     InitList,
     Name,
+    OpaqueType,
     RecordRef,
     Stmt,
     TemplateParam,
+    TypeParam,
     UnknownStmt,
     Var,
 )
+from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
 
 _CLUSTER = pattern(r"__cluster_dims__\s*\(")
 
 
 _CONSTEXPR = pattern(r"\bconst(?:expr|eval)\b")
+_OF_AUTO = pattern(r"(?:const |volatile )*([A-Za-z_][\w:]*(?:<.*>)?) auto")
 _DEVICE = pattern(rb"__global__|__device__|constexpr|DEVICE|_HD\b")
 
 
@@ -168,7 +174,19 @@ class FunctionLowering:
             initialisers=tuple(initialisers),
             declared=body is None and node.kind == FUNCTION_TEMPLATE and not cursors.is_definition(node),
             virtual=node.kind in (METHOD, DESTRUCTOR) and bool(cursors.is_virtual_method(node)),
+            requires=self._requires(found, parameters),
         )
+
+    def _requires(self, found: Definition, parameters: list[Var]) -> Expr | None:
+        """What the `requires` clauses of a function ask, and the concepts in front of `auto`."""
+        text = found.text()
+        asked = [self._c.texts.read_clauses(text.decode("utf-8", "replace"))] if b"requires" in text else []
+        for p in parameters:
+            opaque = (t.spelling for t in walk(p.type) if isinstance(t, OpaqueType))
+            concept = next((named[1] for s in opaque if (named := _OF_AUTO.fullmatch(s))), None)
+            if concept is not None:
+                asked.append(asked_of(self._c, concept, TypeParam(p.id, p.name), p.pack))
+        return both([x for x in asked if x is not None])
 
     def _member(self, given: Node) -> Expr:
         """What a constructor gives a member. Several values in parentheses are one list in a template."""

@@ -153,8 +153,17 @@ class RecordLowering:
         name = self.record_name(found.node)
         if found.node.kind == PARTIAL or self._arguments(found):
             text = cursors.display_name(found.node)
+            if self._has_twin(found, text):
+                text = f"{text[:-1]}@{found.begin}>"
             return name + text[text.index("<") :] if "<" in text else f"{name}@{found.begin}"
         return name
+
+    def _has_twin(self, found: Definition, text: str) -> bool:
+        """Whether another specialisation has the same pattern, and differs in what it requires."""
+        others = self._c.declarations.records_named.get(found.name, ())
+        return found.node.kind == PARTIAL and any(
+            o is not found and o.node.kind == PARTIAL and cursors.display_name(o.node) == text for o in others
+        )
 
     def own_parameters(self, found: Definition) -> tuple[TemplateParam, ...]:
         """Return a record's own template parameters. None of them is known while they are read."""

@@ -25,16 +25,17 @@ from smemlint.frontend.lower.vectors import vector_record
 from smemlint.frontend.prelude.precompiled import library_typedef
 from smemlint.frontend.text.expansion import expanded
 from smemlint.frontend.text.lexed import lex
+from smemlint.frontend.text.requirements import both, clauses
 from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
 from smemlint.frontend.text.textual import TextError, TextParser
-from smemlint.ir import Expr, MemberType, Name, RecordRef, TemplateArgument, Type, TypeParam
+from smemlint.ir import Expr, MemberType, Name, RecordRef, TemplateArgument, Type, TypeParam, UnknownExpr
 from smemlint.patterns import pattern
 
 _TEXT_LIMIT = 4000
 
 
 class TextLowering:
-    """Reads types and expressions from text; implements `textual.Resolver`."""
+    """Reads types and expressions from text; implements `requirements.Resolver`."""
 
     def __init__(self, context: Context) -> None:
         self._c = context
@@ -204,6 +205,16 @@ class TextLowering:
         except (TextError, RecursionError):
             return None
         return found if prefix or parser.done() else None
+
+    def read_clauses(self, head: str) -> Expr | None:
+        """What the `requires` clauses ask in the text of a function or class, which begins with its head.
+        None: nothing."""
+        if "requires" not in head:
+            return None
+        try:
+            return both(clauses(self._parser(lex(head[:_TEXT_LIMIT]))))
+        except (TextError, RecursionError):
+            return UnknownExpr("requires")
 
     def read_in_macro(self, node: Node) -> Expr | None:
         """The name at which a cursor begins that stands in a macro's body."""

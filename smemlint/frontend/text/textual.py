@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
-from typing import Protocol
 
 from smemlint.frontend.text.lexed import lex
 from smemlint.frontend.text.literals import literal_from_text
+from smemlint.frontend.text.requirements import Resolver, requirements
 from smemlint.frontend.text.scalars import (
     BUILTIN_TYPES,
     SPECIAL_NAMES,
@@ -30,6 +30,7 @@ from smemlint.ir import (
     Conditional,
     Construct,
     Expr,
+    Fold,
     FunctionType,
     Index,
     InitList,
@@ -83,16 +84,6 @@ class TextError(Exception):
     """The text is not an expression or type of the kind that is read here."""
 
 
-class Resolver(Protocol):
-    """What a scope says about a (possibly qualified) name."""
-
-    def value(self, name: str) -> Expr | None: ...
-
-    def is_variable_template(self, name: str) -> bool: ...
-
-    def type(self, name: str, arguments: tuple[TemplateArgument, ...] | None) -> Type | None: ...
-
-
 def _is_constant(tokens: Sequence[str]) -> bool:
     """Whether a template argument is a constant type itself: `const T`, `T *const`, not `const T *`."""
     if tokens[-1:] == ["const"]:
@@ -110,6 +101,8 @@ class TextParser:
     """Body of an object-like macro, for names that the scope does not know."""
     at: int = 0
     depth: int = 0
+    clear: bool = False
+    """Whether `<` behind a name begins arguments, as in a clause outside of parentheses."""
     _constant: Sequence[bool] = ()
     """Of the template arguments that were read last: which are constant types."""
 
@@ -297,7 +290,8 @@ class TextParser:
             name = f"{name}::{word}" if name and owner is None else word
             arguments = None
             if self.peek() == "<":
-                unsure = value_wanted and owner is None and not self.resolver.is_variable_template(name)
+                unsure = value_wanted and owner is None and not self.clear
+                unsure = unsure and not self.resolver.is_variable_template(name)
                 arguments = self._try_arguments(unsure)
             if self.peek() != "::":
                 return owner, name, arguments
@@ -392,8 +386,13 @@ class TextParser:
 
     def _in_parentheses(self) -> Expr:
         self.expect("(")
+        sure, self.clear = self.clear, False
         inner = self.expression()
+        if self.peek(1) == "...":  # a fold
+            inner = Fold(self.peek(), inner)
+            self.at += 2
         self.expect(")")
+        self.clear = sure
         return inner
 
     def assignment(self, angle: bool = False) -> Expr:
@@ -423,7 +422,7 @@ class TextParser:
             while True:
                 op = self._operator(angle)
                 own = _BINARY_LEVEL.get(op, 0)
-                if own < level:
+                if own < level or self.peek(1) == "...":
                     return left
                 self.at += 2 if op == ">>" else 1
                 left = Binary(op, left, self._binary(own + 1, angle))
@@ -522,7 +521,16 @@ class TextParser:
             return Cast(to, self._in_parentheses(), reinterpret=token == "reinterpret_cast")
         if token == "decltype":
             return self._member_of_type()
+        if self.take("requires"):
+            return requirements(self)
         return self._named()
+
+    def clause(self) -> Expr:
+        """Return the condition behind `requires`, which may end before the text does."""
+        self.clear = True
+        found = self._binary(1, angle=True)
+        self.clear = False
+        return found
 
     def _member_of_type(self) -> Expr:
         """`decltype(n)::value`: a member of what an expression is."""

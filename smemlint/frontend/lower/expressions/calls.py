@@ -260,8 +260,17 @@ class CallLowering:
                 if not valid(pattern):
                     break
                 target = pattern
-            known = self._ids[key] = cursors.usr(target)
+            known = self._ids[key] = "" if self._has_twin(target) else cursors.usr(target)
         return known
+
+    def _has_twin(self, method: Node) -> bool:
+        """Whether another method differs in what it requires alone: clang gives both one id."""
+        where = self._c.positions.point(method)
+        if where is None or b"requires" not in where[0].data:
+            return False
+        usr = cursors.usr(method)
+        kids = cursors.children(cursors.semantic_parent(method))
+        return sum(k.kind == method.kind and cursors.usr(k) == usr for k in kids) > 1
 
     def _is_elsewhere(self, target: Node) -> bool:
         """Whether a function is declared by the project and defined in another source: all that is known of

@@ -129,6 +129,8 @@ class ExpressionLowering:
             142: self._pack_expansion,
             144: partial(lambda_, context),
             152: self._cast,
+            153: self._condition,
+            154: self._condition,
             280: self._cast,
             143: self._pack_size,
         }
@@ -140,8 +142,6 @@ class ExpressionLowering:
             133: "throw",
             135: "delete",
             143: "sizeof...",
-            153: "concept",
-            154: "requires",
         }
 
     def lower(self, node: Node) -> Expr:
@@ -167,6 +167,11 @@ class ExpressionLowering:
         reason = self._reasons.get(node.kind, f"expression of kind {node.kind}")
         parts = cursors.expressions(node)
         return UnknownExpr(reason, self.lower_all(parts), self._c.place(node))
+
+    def _condition(self, node: Node) -> Expr:
+        """A concept with its arguments, or what a `requires` expression asks."""
+        read = self._c.texts.read_expression(self._c.positions.text(node) or "")
+        return UnknownExpr("concept", (), self._c.place(node)) if read is None else read
 
     # Wrappers
 

@@ -11,7 +11,10 @@ from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import ALIAS, TEMPLATE_PARAMETERS, TYPE_PARAMETER, VALUE_PARAMETER
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.scope import Scope
+from smemlint.frontend.lower.templates.variables import asked_of
+from smemlint.frontend.text.requirements import both
 from smemlint.ir import (
+    Expr,
     Name,
     OpaqueType,
     Record,
@@ -23,15 +26,29 @@ from smemlint.ir import (
     TypeTemplate,
 )
 from smemlint.ir.module import ITSELF
+from smemlint.patterns import pattern
+
+_CONCEPT = pattern(
+    r"(?!class\b|typename\b|template\b)([A-Za-z_][\w:]*\s*(?:<[^=]*>)?)\s*(?:\.\.\.)?\s*\w*\s*(?:=|\Z)"
+)
+"""The text of a type parameter in which a concept takes the place of `class`."""
 
 
 def template_parameters(c: Context, node: Node, first: Node | None) -> tuple[TemplateParam, ...]:
-    """A template's parameters, with default arguments that only its first declaration has."""
+    """A template's parameters, with default arguments that only its first declaration has. The last one asks
+    what the template's `requires` clause does."""
     given = [k for k in cursors.children(node) if k.kind in TEMPLATE_PARAMETERS]
     defaults = (
         [k for k in cursors.children(first) if k.kind in TEMPLATE_PARAMETERS] if first is not None else []
     )
-    return parameter_list(c, given, defaults)
+    known = parameter_list(c, given, defaults)
+    text = c.positions.text(node) or ""
+    if not known or "requires" not in text:
+        return known
+    c.scope.templates.append(known)
+    asked = both([x for x in (known[-1].requires, c.texts.read_clauses(text)) if x is not None])
+    c.scope.templates.pop()
+    return (*known[:-1], replace(known[-1], requires=asked))
 
 
 def parameter_list(c: Context, given: list[Node], defaults: list[Node]) -> tuple[TemplateParam, ...]:
@@ -43,9 +60,7 @@ def parameter_list(c: Context, given: list[Node], defaults: list[Node]) -> tuple
         parameter = _parameter(c, node)
         if parameter.default is None and index < len(defaults):
             default = _default(c, defaults[index], parameter.kind)
-            parameter = TemplateParam(
-                parameter.id, parameter.name, parameter.kind, default, parameter.pack, parameter.type
-            )
+            parameter = replace(parameter, default=default)
         result.append(parameter)
         if parameter.kind == "value":
             c.declared.variables[node.d0 or 0] = Name(parameter.id, parameter.name)
@@ -62,7 +77,14 @@ def _parameter(c: Context, node: Node) -> TemplateParam:
     text = c.positions.text(node) or ""
     pack = "..." in text
     type_ = c.types.of(node) if kind == "value" else None
-    return TemplateParam(identifier, name, kind, _default(c, node, kind), pack, type_)
+    asked = _asked(c, text, TypeParam(identifier, name), pack) if kind == "type" else None
+    return TemplateParam(identifier, name, kind, _default(c, node, kind), pack, type_, asked)
+
+
+def _asked(c: Context, text: str, of: TypeParam, pack: bool) -> Expr | None:
+    """What a concept asks of a type parameter that it introduces: `Small T`, `Fits<4> T = int`."""
+    found = _CONCEPT.match(text)
+    return None if found is None else asked_of(c, found[1], of, pack)
 
 
 def _default(c: Context, node: Node, kind: str) -> TemplateArgument | None:
