@@ -51,8 +51,8 @@ from smemlint.ir import (
 )
 from smemlint.ir.macros import asserted, is_macro_like
 from smemlint.ir.memo import by_identity
-from smemlint.ir.uses import last_statement
-from smemlint.ir.walk import names_in, nodes_of
+from smemlint.ir.uses import HANDED, last_statement, variables_set
+from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.patterns import pattern
 
 MOST_DEFAULTS = 4096
@@ -268,6 +268,15 @@ def run_launch(m: Machine, s: LaunchStmt) -> None:
 
 
 def run_unknown(m: Machine, s: UnknownStmt) -> None:
+    """Note it. What it may set in device code is not known, in it and behind it, nor who runs its parts."""
     followed = "a statement that is not followed: " if s.code == "unknown-statement" else ""
     m.note(s.code, followed + s.reason, s.place)
+    if m.host:
+        run_all(m, s.parts)
+        return
+    changed = variables_set(walk(s.parts), HANDED)
+    m.forget(changed)
+    sure, m.must = m.must, m.threads.nobody
     run_all(m, s.parts)
+    m.must = sure & m.may
+    m.forget(changed)

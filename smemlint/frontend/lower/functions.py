@@ -26,6 +26,7 @@ from smemlint.frontend.clang.names import (
     sides,
     valid,
 )
+from smemlint.frontend.lower.gotos import jump_into_block
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.parameters import parameter_list
@@ -145,7 +146,7 @@ class FunctionLowering:
             if cluster:
                 cluster_dims = c.texts.call_arguments(header[cluster.start() :]) or ()
         left = GLOBAL_ATTRIBUTE in told and not c.has_body(found)
-        lowered: Stmt = Block(()) if body is None or left else self._body(body)
+        lowered: Stmt = Block(()) if body is None or left else self._body(body, found.text())
         specialises = None
         if self.is_specialisation(found):
             specialises = c.types.specialisation_arguments(node)
@@ -218,9 +219,11 @@ class FunctionLowering:
         first = earlier(node)
         return [] if first is None else [k for k in cursors.children(first) if k.kind == PARAMETER]
 
-    def _body(self, body: Node) -> Stmt:
+    def _body(self, body: Node, text: bytes) -> Stmt:
         try:
-            return self._c.stmts.lower(body)
+            found = self._c.stmts.lower(body)
+            jump = jump_into_block(found) if b"goto" in text else None
+            return found if jump is None else UnknownStmt("goto into a block", (found,), jump.place)
         except RecursionError:
             return UnknownStmt("nested too deeply", (), self._c.place(body))
         finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from smemlint.ir import Block, Goto, Labeled, Stmt
-from smemlint.ir.walk import walk
+from smemlint.ir.walk import children, walk
 
 
 def structured(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
@@ -30,6 +30,14 @@ def structured(body: Sequence[Stmt]) -> tuple[Stmt, ...]:
             done.append(Labeled(s.label, Block(again), again=True, place=s.place))
             del rest[:end]
     return tuple(done)
+
+
+def jump_into_block(code: object, around: frozenset[str] = frozenset()) -> Goto | None:
+    """The first jump to a label that nothing around it has; None where there is none."""
+    if isinstance(code, Goto):
+        return None if code.label in around else code
+    inside = around | {code.label} if isinstance(code, Labeled) else around
+    return next((found for c in children(code) if (found := jump_into_block(c, inside)) is not None), None)
 
 
 def _jumps(body: Iterable[Stmt], label: str) -> bool:

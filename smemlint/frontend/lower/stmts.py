@@ -42,10 +42,12 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.uses import last_statement
+from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
 from smemlint.source.blank import blank_literals
 
 LABEL_REFERENCE = 48
+_LABEL_WITHIN = "a label of a switch within another statement"
 COMPOUND, CASE, DEFAULT, FOR, NULL, DECL_STMT, UNEXPOSED_STMT = 202, 203, 204, 209, 230, 231, 200
 CATCH = 223
 _WAYS_OUT = (Break, Continue, Return, Goto)
@@ -94,7 +96,8 @@ class StatementLowering:
         handler = self._handlers.get(node.kind)
         if handler is None:
             parts = self.statements([k for k in cursors.children(node) if 100 <= k.kind < 300])
-            return UnknownStmt(f"statement of kind {node.kind}", tuple(parts), c.place(node))
+            reason = _LABEL_WITHIN if node.kind in (CASE, DEFAULT) else f"statement of kind {node.kind}"
+            return UnknownStmt(reason, tuple(parts), c.place(node))
         c.depth += 1
         try:
             return handler(node)
@@ -275,7 +278,10 @@ class StatementLowering:
             (cases[-1][1] if cases else leading).extend(found)
         result = tuple(Case(label, tuple(stmts)) for label, stmts in cases)
         declared = [s for s in leading if isinstance(s, Declare)]
-        all_parts = [*before, *declared, Switch(value, result, c.place(node))]
+        made: Stmt = Switch(value, result, c.place(node))
+        if any(isinstance(n, UnknownStmt) and n.reason == _LABEL_WITHIN for n in walk(result)):
+            made = UnknownStmt("labels of a switch within its statements", (made,), c.place(node))
+        all_parts = [*before, *declared, made]
         return Block(tuple(all_parts), scope=True) if before else self.block(all_parts)
 
     def _labels(self, item: Node, inner: list[Node]) -> Sequence[Expr | None]:

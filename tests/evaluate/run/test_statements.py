@@ -135,3 +135,24 @@ def test_instances_of_a_template_have_shared_variables_of_their_own() -> None:
     # 32 words of one bank; a double takes 2 wavefronts at best, and its 32 lanes two of each 32.
     stores = {c.site.width: c.ways for c in score_all(trace) if c.site.op == "store"}
     assert stores == {4: 32, 8: 16}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "int left = 2; switch (n & 1) { case 0: do { at += t; case 1: at += 1; } while (--left); }",
+        "if (n > 3) goto inside; at = 2 * t; if (n < 2) { at = 4 * t; inside: at += t; }",
+        "for (int i = 0; i < 3; ++i) switch (i) { case 0: if (t > 3) { at = 1; case 1: at *= 3; } break; }",
+    ],
+)
+def test_what_a_label_within_another_statement_may_set_is_not_known(code: str) -> None:
+    text = (
+        "__global__ void k(int *p, int n) { __shared__ int s[4096]; const int t = threadIdx.x;\n"
+        f"int at = t, other = 3; {code}\ns[at] = p[t]; __syncthreads(); s[t * other] = 1; p[t] = s[t]; }}"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert {n.code for n in trace.notes} == {"unknown-statement"}
+    grades = [t.grade for t in trace.traces if t.site.op == "store"]
+    assert grades[0] is Grade.BOUND
+    assert grades[1] is (Grade.EXACT if "goto" not in code else Grade.BOUND)
