@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from smemlint.evaluate.analysis.own_members import OwnMembers
+from smemlint.evaluate.analysis.own_members import LOCAL_THIS, OwnMembers
 from smemlint.ir import (
     CONVERSION_NAME,
     SHARED,
@@ -301,6 +301,10 @@ class Calls:
         if isinstance(e, Name):
             found = self._module.globals.get(e.id)
             return types.get(e.id) or (None if found is None else found.type)
+        if isinstance(e, This):
+            return types.get(LOCAL_THIS)
+        if isinstance(e, Unary) and e.op == "*":
+            return pointed_to(self.written_type(e.operand, types))
         if not isinstance(e, Index | Member):
             return None
         t = self.written_type(e.base, types)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smemlint.evaluate.analysis.own_members import floating
+from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating
 from smemlint.evaluate.analysis.passed_lambdas import PassedLambdas
-from smemlint.evaluate.analysis.purity import Calls, Inside, plain, root_of
+from smemlint.evaluate.analysis.purity import Calls, Inside, innermost, plain, root_of
 from smemlint.ir import (
     SHARED,
     ArrayOf,
@@ -66,6 +66,8 @@ class SharedNames:
             pointers = [p for p in f.parameters if isinstance(p.type, PointerTo)]
             self.memory |= {p.id for p in pointers}
         self.types = {v.id: v.type for v in (*f.parameters, *(n for n in nodes if isinstance(n, Var)))}
+        if f.record is not None:
+            self.types[LOCAL_THIS] = PointerTo(RecordRef(f.record))
         self._spread(nodes, f)
         self._follow_memory(nodes)
         results = [n.value for n in nodes if isinstance(n, Return) and n.value is not None]
@@ -112,10 +114,8 @@ class SharedNames:
         """Whether a value may be, or hold, a shared address."""
         if isinstance(e, Name):
             return e.id in self.shared or not e.id
-        if isinstance(e, Index | Member):
+        if isinstance(e, Index | Member) or (isinstance(e, Unary) and e.op == "*"):
             return self._holds_pointers(e)
-        if isinstance(e, Unary) and e.op == "*":
-            return False
         if isinstance(e, Call) and self.passed.calls(e):
             return any(map(self.mentions_shared, self.passed.results(e)))
         if isinstance(e, Call) and (found := self.called(e)):
@@ -124,10 +124,12 @@ class SharedNames:
             return any(map(self.mentions_shared, e.arguments))
         if isinstance(e, Call) and any(s is None or s.gives_memory for s in self._methods(e)):
             return True
+        if isinstance(e, Call) and self._gives_pointers(e):
+            return True
         if isinstance(e, Call | Lambda | Construct | This | UnknownExpr):
             return not self.shared.isdisjoint(names_in(e)) or isinstance(e, Lambda | This)
         if isinstance(e, Unary) and e.op == "&":
-            return not self.shared.isdisjoint(names_in(e))
+            return not self.shared.isdisjoint(names_in(e)) or isinstance(innermost(e.operand), This | Call)
         return any(self.mentions_shared(c) for c in children(e) if not isinstance(c, PointerTo | RecordRef))  # type: ignore[arg-type]
 
     def _follow_memory(self, nodes: Sequence[object]) -> None:
@@ -204,16 +206,30 @@ class SharedNames:
                 real.add(t.id)
         return frozenset(real) - {p.id for p in f.template if p.pack}
 
-    def _holds_pointers(self, e: Index | Member) -> bool:
+    def _gives_pointers(self, e: Call) -> bool:
+        """Whether a method of the object itself, or of what one gives, may give more than a number."""
+        if not any(isinstance(n, This) for n in walk(e.callee)):
+            return False
+        found = self.calls.methods(e)
+        return not found or any(self.calls.holds_pointers(f.returns) for f in found)
+
+    def _holds_pointers(self, e: Index | Member | Unary) -> bool:
         """A row of a shared array, or an element of a local array or record that shared addresses were put
-        into."""
+        into; an array or a pointer that is a member of the object itself, or of what a function gives."""
         root = root_of(e, self.types)
+        t = self.calls.written_type(e, self.types)
+        if root is None:
+            inner = innermost(e)
+            leads = t is None or isinstance(t, ArrayOf) or self.calls.holds_pointers(t)
+            return leads and (
+                isinstance(inner, This) or (isinstance(inner, Call) and self.mentions_shared(inner))
+            )
         if root not in self.shared:
             return False
-        if isinstance(self.calls.written_type(e, self.types), ArrayOf):
+        if isinstance(t, ArrayOf):
             return True
         if root not in self.locals:
-            return False
+            return isinstance(t, PointerTo)
         t = self.types.get(root)
         return not isinstance(t, PointerTo) or self.calls.holds_pointers(t.to)
 
