@@ -213,6 +213,8 @@ class StraightLines:
     which both begin (`join_events.BothArms`)."""
     others: dict[int, set[int]] = field(default_factory=dict)
     """By region of an arm: those of the other arm of its condition, of which nobody runs both."""
+    asked: dict[int, int] = field(default_factory=dict)
+    """By id() of the first of several conditions beside each other: the lines when it was asked."""
     forks: dict[int, tuple[If | None, Barrier]] = field(default_factory=dict)
     """By region of the first arm of a condition: the latest one that left a branch there."""
     behind: dict[int, tuple[int, ...]] = field(default_factory=dict)

@@ -124,6 +124,8 @@ class Barrier:
     """Of a fork: the regions of the two arms, whose stores it does not keep apart."""
     parts_arms: bool = False
     """Whether it may keep these apart as well."""
+    parts_loads: bool = False
+    """Whether it may keep the loads of words in them apart."""
     front: int | None = None
     """The order of the log in front of the loop where it is made; None: here."""
 
@@ -323,6 +325,8 @@ class Exits:
     ended: Ended = field(default_factory=Ended)
     changes: Changes = NOTHING
     """What each round may change."""
+    passed: tuple[int, int] | None = None
+    """Of an iteration that some lanes do not finish: the lines in front of and behind the condition."""
     inner: dict[Hashable, list[int]] = field(default_factory=dict)
     """By loop within one iteration: how often it went round each time that it was met."""
 

@@ -49,10 +49,11 @@ from smemlint.evaluate.run.meeting import (
     Ran,
     chooses_a_place,
     condition_key,
+    line_of_arms,
     may_be_several,
     meet,
 )
-from smemlint.evaluate.run.selected import reaches_memory
+from smemlint.evaluate.run.selected import is_one_for_all, reaches_memory
 from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.lanes import equal_masks, some
@@ -252,7 +253,6 @@ def branch(
     before = None if c.known else snapshot(m)
     known = collapse(c.const, m.may) if c.known else None
     launched = ways_by_launch(m, c, arms, arms[1:] if isinstance(known, int) and known else arms[:1])
-    m.must, m.may = yes.must, yes.may
     line, work, logged, touched = (
         m.lines.region,
         m.code_size.touched + m.code_size.operations,
@@ -261,8 +261,12 @@ def branch(
     )
     placed = at is not None and not yes.together and chooses_a_place(at)
     key = None if placed else condition_key(m, at)
-    condition = key or (m.lines.made if placed else form_of(c))
+    together = yes.together and not c.known
+    together = together and (m.host or at is None or is_one_for_all(m, at.condition))
+    named = key or (m.lines.made if placed else form_of(c))
+    condition, perhaps = line_of_arms(m, None if placed else at, c, named, together=together)
     yes_root, no_root = roots if roots and not (key and may_be_several(m, at)) else (line, line)
+    m.must, m.may = yes.must, yes.may
     m.arm(yes_root, (condition, True))
     taken = m.lines.region
     way = m.context.way
@@ -298,9 +302,10 @@ def branch(
         m.code_size.touched - touched,
         small=m.code_size.touched + m.code_size.operations - work <= PREDICATED,
         stopped=bool(stops & {"barrier", "call"}) or not whole,
-        together=yes.together and not c.known,
+        together=together,
         aside=any(reaches_memory(m, a) for a in aside),
         slow=any(map(may_end_the_line, aside)),
+        perhaps=perhaps,
     )
     if yes_root == no_root and turned > logged and ended > turned:
         m.lines.both.setdefault(yes_root, []).append((taken_line, passed_line, ran.small, leads(*arms)))
@@ -346,11 +351,12 @@ def _passed_over(arms: tuple[Stmt | None, Stmt | None], yes: Branch, no: Branch)
 @record(frozen=True, eq=False, slots=True)
 class _Taken:
     """A condition of which one arm was taken, since sizes are taken for large. logged: where in the log both
-    are; regions: theirs; counts: the code before them."""
+    are; regions: theirs; counts: the code before them; perhaps: as in Ran."""
 
     logged: tuple[slice, slice]
     regions: tuple[int, int]
     counts: Counts
+    perhaps: bool
 
 
 def _take(
@@ -367,7 +373,9 @@ def _take(
     begun, counts = len(m.log), m.code_size.counts
     regions = m.lines.region, m.lines.region
     if guessed:
-        m.arm(roots[not c.const], condition_key(m, s) or m.lines.made)
+        named, together = condition_key(m, s) or m.lines.made, is_one_for_all(m, s.condition)
+        named, perhaps = line_of_arms(m, None if s.constexpr else s, c, named, together=together)
+        m.arm(roots[not c.const], named)
         regions = m.lines.region, m.lines.made + 1
         if not s.constexpr:
             look_aside(m, otherwise if c.const else s.then)
@@ -383,7 +391,7 @@ def _take(
     if not guessed:
         return None
     aside, ran = slice(begun, turned), slice(turned, len(m.log))
-    return _Taken((ran, aside) if c.const else (aside, ran), regions, counts)
+    return _Taken((ran, aside) if c.const else (aside, ran), regions, counts, perhaps)
 
 
 def _go_on(m: Machine, s: If, c: Int, line: int, taken: _Taken) -> None:
@@ -402,17 +410,10 @@ def _go_on(m: Machine, s: If, c: Int, line: int, taken: _Taken) -> None:
         touched,
         small=touched + operations <= PREDICATED,
         stopped=bool(stops & {"barrier", "call"}),
-        together=_is_together(m, s.condition),
+        together=is_one_for_all(m, s.condition),
+        perhaps=taken.perhaps,
     )
     meet(m, c, ran, (s.then, s.otherwise), s)
-
-
-def _is_together(m: Machine, condition: Expr) -> bool:
-    """Whether all lanes take the same arm, whichever the size is that was taken for large."""
-    m.unknowns.certain, certain = True, m.unknowns.certain
-    c = here(m, ar.truth_of(truth(m, unseen(m, condition)), m.unknowns))
-    m.unknowns.certain = certain
-    return not any(s.varying for mono in c.terms for s in mono)
 
 
 def _only_leaves(arm: Stmt) -> bool:

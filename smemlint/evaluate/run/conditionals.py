@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -24,7 +24,13 @@ from smemlint.evaluate.machine.dispatch import lvalue, rvalue, unseen
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.memory.merging import merge
-from smemlint.evaluate.run.selected import is_asked_in_front, leaves_a_branch, reaches_memory
+from smemlint.evaluate.run.meeting import condition_key, line_of_arms
+from smemlint.evaluate.run.selected import (
+    is_asked_in_front,
+    is_one_for_all,
+    leaves_a_branch,
+    reaches_memory,
+)
 from smemlint.evaluate.run.speculated import spare, speculate
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import LARGE
@@ -55,6 +61,7 @@ from smemlint.ir import (
     UnknownExpr,
 )
 from smemlint.ir.memo import by_identity
+from smemlint.ir.show import show
 from smemlint.ir.types import BOOL, LONG
 from smemlint.ir.uses import holds
 from smemlint.ir.walk import names_in, walk
@@ -180,7 +187,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         leave_open(m, choice)
         open_to_nvcc = guessed or bool(form_of(c).terms)
         if open_to_nvcc:
-            m.arm(roots[not c.const], ("?", m.lines.made))
+            m.arm(roots[not c.const], ("?", _line(m, e, c, together=False)))
         arm = m.lines.region
         chosen = evaluate(m, e.then if c.const else e.otherwise)
         whole, other = m.lines.goes_on(arm), e.otherwise if c.const else e.then
@@ -195,11 +202,13 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if evaluate is rvalue and not early and _of_two_arrays(m, e):
         return _chosen_element(m, e, c)
     then = decode(m, c, stays=True)
+    together = then.together and not c.known and is_one_for_all(m, e.condition)
+    named = _line(m, e, c, together=together)
     otherwise = decode(m, ar.logical_not(c, m.unknowns), stays=True)
     keep = m.must, m.may
     before = snapshot(m) if _may_be_passed_over(m, c, e.then, e.otherwise) else None
     m.must, m.may = then.must, then.may
-    m.arm(roots[0], ("?", m.lines.made))
+    m.arm(roots[0], ("?", named, True))
     began, arm = len(m.log), m.lines.region
     a = evaluate(m, e.then) if m.anyone() else None
     whole = m.lines.goes_on(arm)
@@ -207,7 +216,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if before is not None:
         restore(m, before)
     m.must, m.may = otherwise.must, otherwise.may
-    m.arm(roots[1], ("?", m.lines.made))
+    m.arm(roots[1], ("?", named, False))
     turned, arm = len(m.log), m.lines.region
     b = evaluate(m, e.otherwise) if m.anyone() else None
     whole = whole and m.lines.goes_on(arm)
@@ -227,7 +236,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if after is not None:
         merge_into(m, ar.one_unknown(c, m.unknowns), after)
     aside = e.then if a is None else e.otherwise if b is None else None
-    _part(m, e, touched, together=then.together and not c.known, aside=aside if c.known else None)
+    _part(m, e, touched, together=together, aside=aside if c.known else None)
     if a is None or b is None:
         chosen = a if a is not None else b if b is not None else Other()
         if evaluate is rvalue and isinstance(chosen, Int):
@@ -245,6 +254,15 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if choice is not None and differ(m, a, b, merged):
         leave_open(m, choice)
     return merged
+
+
+def _line(m: Machine, e: Conditional, c: Int, *, together: bool) -> Hashable:
+    """What the operands of a choice are called, as in `line_of_arms`."""
+    named = condition_key(m, e) or (show(e.condition) if c.known else form_of(c))
+    named, perhaps = line_of_arms(m, e, c, named, together=together)
+    if perhaps:
+        m.stop("perhaps", 1)
+    return named
 
 
 def _go_on(m: Machine, line: int, *, whole: bool) -> None:

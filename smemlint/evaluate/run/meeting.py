@@ -9,20 +9,20 @@ Read from machine code, nvcc 13.0 for sm_90: docs/dev/joining.md, "One straight 
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from enum import Enum, auto
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.arms.asked_once import asked_once, reads_memory, surely_asked
-from smemlint.evaluate.analysis.arms.behind_arms import repeated
+from smemlint.evaluate.analysis.arms.behind_arms import Asking, Gap, beside, repeated
 from smemlint.evaluate.analysis.arms.branch_left import Left
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.stored_by_both import note_stores
 from smemlint.evaluate.compiler.stored_over import note_stored_over
-from smemlint.evaluate.machine.machine import Barrier, Machine
-from smemlint.evaluate.run.selected import is_asked_in_front, leaves_a_branch
-from smemlint.evaluate.values.number import Int
-from smemlint.ir import Break, If, Return, Stmt
+from smemlint.evaluate.machine.machine import Barrier, Exits, Machine
+from smemlint.evaluate.run.selected import is_asked_in_front, is_one_for_all, leaves_a_branch, loads_the_same
+from smemlint.evaluate.values.number import Int, collapse
+from smemlint.ir import Break, Continue, Function, If, Return, Stmt
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
@@ -41,7 +41,7 @@ class Ran:
     """Two arms that ran. line: the region in front of them; regions: theirs; logged: where in the log they
     are; touched: their accesses of memory; small: they become predicates; stopped: something in them ends the
     line; together: all lanes take the same one; aside: one that the launch switches off accesses memory;
-    slow: or may end the line."""
+    slow: or may end the line; perhaps: they may stand in one line with others on the same condition."""
 
     line: int
     regions: tuple[int, ...]
@@ -52,9 +52,10 @@ class Ran:
     together: bool
     aside: bool = False
     slow: bool = False
+    perhaps: bool = False
 
 
-def condition_key(m: Machine, at: If | None) -> Hashable | None:
+def condition_key(m: Machine, at: Asking | None) -> Hashable | None:
     """Return what a condition is known by that is the same wherever it is asked: nothing sets its variables
     again, or no round of the loops around that disappear. None of any other."""
     f = m.frame.function
@@ -65,8 +66,39 @@ def condition_key(m: Machine, at: If | None) -> Hashable | None:
     return _said(at) if all(changes.leave(at.condition) for changes in around) else None
 
 
+def line_of_arms(
+    m: Machine, at: Asking | None, c: Int, known: Hashable, *, together: bool
+) -> tuple[Hashable, bool]:
+    """Return what the arms of a condition are called: loads in those of one name join. And whether they only
+    may. at: where it is asked; c: what it tells; known: what it is known by; together: all lanes take one
+    arm."""
+    f = m.frame.function
+    if at is None or f is None or m.host:
+        return known, False
+    loops = [exits for exits in m.context.loops if not exits.switch]
+    together = together or (bool(loops) and _is_shared(m, c, at))
+    if loops and together and loops[-1].changes.variables.isdisjoint(names_in(at.condition)):
+        rounds = _of_all_lanes(f, at, loops)
+    elif loops and not together and not loops[-1].stays:
+        rounds = _in_rounds(m, at, together=False)
+    else:
+        rounds = _Rounds.EACH
+    if rounds is not _Rounds.EACH or loads_the_same(at):
+        return known, rounds is _Rounds.PERHAPS
+    first, gap = beside(f).get(id(at), (None, Gap.NOTHING))
+    if first is None or (gap is Gap.STORE and not together):
+        first = id(at)
+        m.lines.asked[first] = m.lines.made
+    return (known, m.lines.asked.get(first, m.lines.made)), gap is not Gap.NOTHING
+
+
+def _is_shared(m: Machine, c: Int, at: Asking) -> bool:
+    """Whether a condition that the launch tells asks what all lanes share."""
+    return c.known and isinstance(collapse(c.const, m.may), int) and is_one_for_all(m, at.condition)
+
+
 @by_identity
-def _said(at: If) -> tuple[str, frozenset[str]]:
+def _said(at: Asking) -> tuple[str, frozenset[str]]:
     """A condition as text, and its variables."""
     return show(at.condition), names_in(at.condition)
 
@@ -92,13 +124,14 @@ def meet(m: Machine, c: Int, ran: Ran, arms: Arms, at: If | None) -> None:
         m.lines.region = ran.line
         return
     plain = not ran.stopped and (ran.small or left is not Left.BRANCH)
-    if plain or (may_be_several(m, at) and _in_rounds(m, ran, at) is not _Rounds.EACH):
+    if plain or (may_be_several(m, at) and _in_rounds(m, at, together=ran.together) is not _Rounds.EACH):
         m.lines.region = ran.line
         if left is not Left.CHOICE:
             loads = over and ran.touched > stored
             _part(m, ran, at, left, before=bool(stored) and not loads)
             if ran.slow and at is not None and not is_asked_in_front(m, at.condition, ran.together):
                 m.stop("perhaps", 1)
+        _pass_over(m, c, ran, arms, at)
     for e, other in one:
         e.region, e.must = m.lines.region, m.must & (e.may | other.may)
         e.under, e.parted = m.under(e.must)
@@ -120,23 +153,45 @@ class _Rounds(Enum):
     EACH = auto()
 
 
-def _in_rounds(m: Machine, ran: Ran, at: If | None) -> _Rounds:
+def _in_rounds(m: Machine, at: Asking | None, *, together: bool) -> _Rounds:
     loops = m.context.unrolled
     f = m.frame.function
     if not loops:
         return _Rounds.ONE
-    if ran.together:
-        if f is None or at is None or not reads_memory(at.condition):
-            return _Rounds.ONE
-        if not all(exits.changes.leave(at.condition) for exits in loops):
-            return _Rounds.EACH
-        return _Rounds.ONE if id(at) in surely_asked(f) else _Rounds.PERHAPS
+    if together:
+        return _Rounds.ONE if f is None or at is None else _of_all_lanes(f, at, loops)
     asked = None if f is None else asked_once(f).get(id(at))
-    if asked is None or len(loops) > asked.loops:
+    if asked is None or len(loops) > asked.loops or not isinstance(at, If):
         return _Rounds.EACH
     if condition_key(m, at) is None:
         return _Rounds.PERHAPS if asked.fixed else _Rounds.EACH
     return _Rounds.ONE if asked.surely else _Rounds.PERHAPS
+
+
+def _of_all_lanes(f: Function, at: Asking, loops: Sequence[Exits]) -> _Rounds:
+    """What becomes of a condition that all lanes share, whose variables no round changes."""
+    if not reads_memory(at.condition):
+        return _Rounds.ONE
+    if not all(exits.changes.leave(at.condition) for exits in loops):
+        return _Rounds.EACH
+    return _Rounds.ONE if id(at) in surely_asked(f) else _Rounds.PERHAPS
+
+
+def _pass_over(m: Machine, c: Int, ran: Ran, arms: Arms, at: If | None) -> None:
+    """Go on in the rest of a round that some lanes leave out, which is an arm of the condition."""
+    around = next((exits for exits in reversed(m.context.loops) if not exits.switch), None)
+    if around is None or at is None or m.host or not isinstance(last_statement(arms[0]), Continue):
+        return
+    if ran.together or _is_shared(m, c, at):
+        return
+    rounds = _Rounds.EACH if around.stays else _in_rounds(m, at, together=False)
+    if rounds is _Rounds.PERHAPS:
+        m.stop("perhaps", 1)
+    elif rounds is _Rounds.EACH:
+        line = m.lines.region
+        m.lines.branch(line, ("continue", m.lines.made))
+        before = line if around.passed is None or around.passed[1] != line else around.passed[0]
+        around.passed = before, m.lines.region
 
 
 def _is_decided(m: Machine, ran: Ran, arms: Arms, at: If | None) -> bool:
@@ -162,7 +217,7 @@ def _left(m: Machine, ran: Ran, arms: Arms, at: If | None, stored: int) -> Left:
 def _part(m: Machine, ran: Ran, at: If | None, left: Left, *, before: bool) -> None:
     """Log that what a condition leaves keeps, or may keep, stores apart. before: those of its arms that are
     one stand behind it."""
-    rounds = _in_rounds(m, ran, at)
+    rounds = _in_rounds(m, at, together=ran.together)
     regions = () if rounds is _Rounds.EACH else ran.regions
     for one in regions:
         m.lines.others.setdefault(one, set()).update(r for r in regions if r != one)
@@ -179,6 +234,7 @@ def _part(m: Machine, ran: Ran, at: If | None, left: Left, *, before: bool) -> N
         last.parts_arms = rounds is _Rounds.PERHAPS or (
             other is not at and all(part.start < part.stop for part in ran.logged)
         )
+        last.parts_loads |= ran.perhaps
         m.lines.forks[regions[0]] = at, fork
 
 

@@ -116,16 +116,16 @@ def is_asked_in_front(m: Machine, condition: Expr, together: bool) -> bool:
     loops = m.context.unrolled
     if not loops or not loops[-1].changes.variables.isdisjoint(names_in(condition)):
         return False
-    return together or _is_one_for_all(m, condition)
+    return together or is_one_for_all(m, condition)
 
 
-def _is_one_for_all(m: Machine, e: Expr) -> bool:
-    """Whether a condition asks what all lanes share, also where the launch tells it."""
+def is_one_for_all(m: Machine, e: Expr) -> bool:
+    """Return whether a condition asks what all lanes share, also where the launch tells it."""
     if isinstance(e, Unary) and e.op == "!":
-        return _is_one_for_all(m, e.operand)
+        return is_one_for_all(m, e.operand)
     sides = (e.left, e.right) if isinstance(e, Binary) else (e,)
     if isinstance(e, Binary) and e.op in ("&&", "||"):
-        return all(_is_one_for_all(m, side) for side in sides)
+        return all(is_one_for_all(m, side) for side in sides)
     return all(is_uniform(unseen(m, side)) for side in sides)
 
 
@@ -160,6 +160,12 @@ def _elements(arm: Expr | Stmt) -> frozenset[str]:
     stored = {id(n.target) for n in walk(arm) if isinstance(n, Assign)}
     elements = (n for n in walk(arm) if isinstance(n, Index | Member | Unary) and is_element(n))
     return frozenset(show(n) for n in elements if id(n) not in stored)
+
+
+@by_identity
+def loads_the_same(at: If | Conditional) -> bool:
+    """Return whether both arms of a condition read an element."""
+    return at.otherwise is not None and not _elements(at.then).isdisjoint(_elements(at.otherwise))
 
 
 def is_selected(m: Machine, condition: Expr, arms: tuple[Arm, Arm]) -> bool:

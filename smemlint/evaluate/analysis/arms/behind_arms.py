@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum, auto
+from typing import TypeAlias
 
-from smemlint.ir import Block, Function, If, Loop
+from smemlint.evaluate.analysis.arms.asked_once import reads_memory
+from smemlint.evaluate.analysis.parts_read.halves import is_element
+from smemlint.ir import Binary, Block, Conditional, Declare, Function, If, Loop, Name, Stmt
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
-from smemlint.ir.uses import last_statement
+from smemlint.ir.uses import assignment, last_statement
 from smemlint.ir.walk import children, nodes_of
 
 
@@ -61,3 +64,65 @@ def repeated(f: Function) -> frozenset[int]:
                 asked.setdefault(show(s.condition), []).append(s)
         found |= {id(s) for alike in asked.values() if len(alike) > 1 for s in alike}
     return frozenset(found)
+
+
+class Gap(Enum):
+    """What stands between two conditions that ask the same."""
+
+    NOTHING = auto()
+    """The optimiser makes one of both."""
+    SINKS = auto()
+    """What it may move out of the way, or another arm of either."""
+    STORE = auto()
+    """A store: what all lanes share it may know behind it."""
+
+
+Asking: TypeAlias = "If | Conditional"
+
+
+@by_identity
+def beside(f: Function) -> Mapping[int, tuple[int, Gap]]:
+    """By id() of each condition right behind one that asks the same (`if`, or `x = c ? a : b;`): the id() of
+    the first of them, and what stands between. Not of conditions that read memory."""
+    found: dict[int, tuple[int, Gap]] = {}
+    for block in nodes_of(f.body):
+        if isinstance(block, Binary) and block.op in ("+", "-", "*"):
+            a, b = block.left, block.right
+            if isinstance(a, Conditional) and isinstance(b, Conditional) and _ask_the_same(a, b):
+                found[id(b)] = id(a), Gap.NOTHING
+        last: Asking | None = None
+        gap = Gap.NOTHING
+        for s in block.body if isinstance(block, Block) else ():
+            at = _asking(s)
+            if at is None:
+                between = _gap(s, gap)
+                last, gap = (None if between is None else last), between or gap
+                continue
+            if last is not None and _ask_the_same(last, at):
+                either = any(isinstance(x, If) and x.otherwise is not None for x in (last, at))
+                gap = Gap.SINKS if either and gap is Gap.NOTHING else gap
+                found[id(at)] = found.get(id(last), (id(last), gap))[0], gap
+            last, gap = at, Gap.NOTHING
+    return found
+
+
+def _ask_the_same(a: Asking, b: Asking) -> bool:
+    return show(a.condition) == show(b.condition) and not reads_memory(a.condition)
+
+
+def _asking(s: Stmt) -> Asking | None:
+    """The condition that a statement is."""
+    given = assignment(s)
+    if given is None:
+        return s if isinstance(s, If) else None
+    sets = given.op == "=" and isinstance(given.target, Name)
+    return given.value if sets and isinstance(given.value, Conditional) else None
+
+
+def _gap(s: Stmt, before: Gap) -> Gap | None:
+    """What a statement leaves between; None where it surely keeps the conditions apart."""
+    given = assignment(s)
+    if isinstance(s, Declare) and s.var.storage == "local":
+        plain = given is None or isinstance(given.value, Name)
+        return before if plain else Gap.SINKS if before is not Gap.STORE else None
+    return Gap.STORE if given is not None and is_element(given.target) and before is Gap.NOTHING else None

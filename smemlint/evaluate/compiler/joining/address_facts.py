@@ -175,7 +175,7 @@ class AddressFacts:
     def _event(self, e: Entry, order: int) -> JoinEvent:
         if isinstance(e, Barrier):
             around = Around(self._under(e.region))
-            fork = Fork(e.arms, e.parts_arms, e.stop in ("fork", "perhaps") and e.at == 1)
+            fork = Fork(e.arms, e.parts_arms, e.parts_loads, e.stop in ("fork", "perhaps") and e.at == 1)
             kind = JoinKind(e.stop, 0, "", None, 0, e.region, around=around, fork=fork)
             return JoinEvent(kind, 0, order)
         pattern = self.forms.pattern(e.offset.const, e.may)

@@ -63,13 +63,15 @@ NOWHERE = Around()
 class Fork:
     """What a fork keeps apart.
 
-    arms: the regions of both arms, whose stores it does not keep apart; parts_arms: or may.
+    arms: the regions of both arms, whose stores it does not keep apart; parts_arms: or may; parts_loads: it
+    may keep the loads of words in them apart.
     in_front: it may be asked in front of a loop, and then parts no loads; of what may be a fork, it may part
     loads of words, too.
     """
 
     arms: tuple[int, ...] = ()
     parts_arms: bool = False
+    parts_loads: bool = False
     in_front: bool = False
 
 

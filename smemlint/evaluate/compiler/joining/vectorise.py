@@ -105,6 +105,8 @@ class _Windows:
         self.doubts = 0
         self.in_arms: Counter[int] = Counter()
         """What may be forks; by region: that may keep stores apart in it alone."""
+        self.of_loads: Counter[int] = Counter()
+        """By region: what may keep loads of words apart in it."""
         self.copies = 0
         """Forks that part no loads where a loop has a copy for each arm."""
         self.wide_doubts = 0
@@ -164,13 +166,18 @@ class _Windows:
         if kind.op == "perhaps":
             self.doubts += 1
             self.wide_doubts += kind.fork.in_front
+            self._doubt_loads(kind)
         elif kind.op == "fork":
             self.forks.append(kind)
             self.copies += kind.fork.in_front
             self.in_arms.update(kind.fork.arms if kind.fork.parts_arms else ())
+            self._doubt_loads(kind)
             self.last = {r: key for r, key in self.last.items() if not self._parts(kind, r)}
         else:
             self._forget(kind)
+
+    def _doubt_loads(self, kind: JoinKind) -> None:
+        self.of_loads.update(kind.fork.arms if kind.fork.parts_loads else ())
 
     def _parts(self, kind: JoinKind, region: int) -> bool:
         """Whether a fork keeps the stores of a region apart: not those of its arms, nor of what does not run
@@ -247,7 +254,7 @@ class _Windows:
 
     def _doubts(self, kind: JoinKind) -> int:
         if kind.op == "load" and kind.width >= WORD:
-            return self.wide_doubts
+            return self.wide_doubts + sum(self.of_loads[r] for r in self.around[kind.region])
         branches = self.copies if kind.op == "load" else 0
         return self.doubts + branches + sum(self.in_arms[r] for r in self.around[kind.region])
 

@@ -110,7 +110,7 @@ def leave(m: Machine) -> None:
 
 def iterate(m: Machine, s: Loop, exits: Exits) -> None:
     """Body and step once."""
-    exits.ended.copies = False
+    exits.ended.copies, exits.passed = False, None
     must, way = m.must, m.context.way
     exits.continued = exits.next.kept = exits.next.strays = exits.next.gone = m.threads.nobody
     exits.next.lanes, exits.next.left = m.may, {}
@@ -118,6 +118,8 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
         run(m, s.body)
     else:
         _noted(m, s, exits)
+    if exits.passed is not None and m.lines.region == exits.passed[1]:
+        m.lines.region = exits.passed[0]
     resumed = exits.continued
     if resumed is not m.threads.nobody:
         if exits.next.ways or some(exits.next.kept):
