@@ -101,7 +101,7 @@ def is_of(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...]) -> b
     if not arguments or f.record is None or primary_name(f.record) == f.record:
         return True
     t = m.resolve(RecordRef(primary_name(f.record), arguments))
-    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    found = m.types.record_of(t)
     return found is not None and found[0].name == f.record
 
 

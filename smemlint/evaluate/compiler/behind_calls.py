@@ -36,7 +36,6 @@ from smemlint.ir import (
     If,
     Loop,
     Member,
-    RecordRef,
     Scalar,
     Stmt,
     Unary,
@@ -197,7 +196,7 @@ def _part(m: Machine, e: Event) -> str | None:
     t = element_type(e.site.object.type)
     if e.moved is None or isinstance(t, Scalar):
         return ALL
-    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    layout = m.types.layout(t)
     if layout is None:
         return None
     return next((name for name, (at, _) in layout.fields.items() if at == e.moved.at), None)

@@ -145,7 +145,7 @@ def _of_member(m: Machine, e: Member) -> Typed | None:
     t = base.type if base is not None else None
     if e.arrow:
         t = pointed_to(t)
-    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    layout = m.types.layout(t)
     if layout is None or e.name not in layout.fields:
         return None
     found = _seen_through(layout.fields[e.name][1])

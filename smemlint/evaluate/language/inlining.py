@@ -406,7 +406,7 @@ def _in_order(m: Machine, f: Function, t: Type) -> Sequence[tuple[str, Expr]]:
     """What a constructor begins its parts as: bases, then members in the order of their declarations, those
     that it does not name as their own initialisers say."""
     given = dict(f.initialisers)
-    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    found = m.types.record_of(t)
     if found is None:
         return f.initialisers
     handed = given.get(f.name)
@@ -425,7 +425,7 @@ def _initialise_members(m: Machine, f: Function) -> None:
     this = m.frame.this
     if this is None:
         return
-    layout = m.types.layout(this.pointee) if isinstance(this.pointee, RecordRef) else None
+    layout = m.types.layout(this.pointee)
     for name, init in _in_order(m, f, this.pointee):
         field = layout.fields.get(name) if layout is not None else None
         start = this.offset.const
@@ -442,8 +442,8 @@ def _initialise_members(m: Machine, f: Function) -> None:
 def _base_of(m: Machine, this: Pointer, name: str) -> Pointer | None:
     """The part of an object that a constructor names: a base of its class, or, where it hands on to another
     constructor, all of it."""
-    found = m.types.record_of(this.pointee) if isinstance(this.pointee, RecordRef) else None
-    layout = m.types.layout(this.pointee) if isinstance(this.pointee, RecordRef) else None
+    found = m.types.record_of(this.pointee)
+    layout = m.types.layout(this.pointee)
     if found is None or layout is None:
         return None
     if found[0].name.rsplit("::", 1)[-1] == name:

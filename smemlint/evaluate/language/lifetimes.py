@@ -40,7 +40,7 @@ def _endings(m: Machine, t: Type) -> Iterator[Ending]:
         count = t.extent.value if isinstance(t.extent, Literal) else 0
         if of and size is not None and count <= MOST_ELEMENTS:
             yield from ((i * size + at, u, f) for i in reversed(range(count)) for at, u, f in of)
-    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    found = m.types.record_of(t)
     if found is None or not isinstance(t, RecordRef):
         return
     own = own_name(found[0].name)

@@ -29,7 +29,7 @@ def pointer_to_member(m: Machine, e: StaticMember | Name) -> Pointer | FunctionV
         return value if isinstance(value, FunctionValue) else None
     if methods or isinstance(e, Name):
         return FunctionValue(e.name, methods, resolve_arguments(m, e.arguments)) if methods else None
-    layout = m.types.layout(owner) if isinstance(owner, RecordRef) else None
+    layout = m.types.layout(owner)
     found = layout.fields.get(e.name) if layout is not None else None
     if found is None or not isinstance(owner, RecordRef) or isinstance(found[1], Part):
         return None

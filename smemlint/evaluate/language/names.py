@@ -144,8 +144,8 @@ def _leads_to_numbers(t: Type, var: Var) -> bool:
 def leave_members_to_others(m: Machine, o: Object) -> None:
     """What is seen to set members of an object of the host may have run: they are not known."""
     t = o.type
-    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
-    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    found = m.types.record_of(t)
+    layout = m.types.layout(t)
     for name in found[0].assigned if found is not None and layout is not None else ():
         at, member = layout.fields.get(name, (-1, None)) if layout is not None else (-1, None)
         if member is not None and at in o.cells:
@@ -180,7 +180,7 @@ def _without_place(m: Machine, e: Name) -> Value:
 def _is_own(m: Machine, record: str) -> bool:
     """Whether a name alone may mean a method of a class: of the object at hand, or of a base of it."""
     this = m.frame.this.pointee if m.frame.this is not None else None
-    found = m.types.record_of(this) if isinstance(this, RecordRef) else None
+    found = m.types.record_of(this)
     if not isinstance(this, RecordRef) or found is None:
         return False
     return record in (found[0].name, this.name) or owner_of(m.types, this, record) is not None

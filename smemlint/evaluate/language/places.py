@@ -69,7 +69,7 @@ def _set_elsewhere(m: Machine, e: Member, p: Pointer) -> frozenset[int] | None:
     at = p.offset.const
     base = rvalue(m, e.base) if e.arrow else lvalue(m, e.base)
     t = base.pointee if isinstance(base, Pointer) else None
-    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    found = m.types.record_of(t)
     unknown = not isinstance(at, int) or p.object.cells.get(at) is None
     return found[0].assigned.get(e.name) if found is not None and unknown else None
 
@@ -245,7 +245,7 @@ def _element(m: Machine, base: Value, at: int, place: Place | None) -> Pointer |
     if isinstance(base, Pointer) and isinstance(t, ArrayOf):
         start = Pointer(base.object, base.offset, t.element)
         return offset_pointer(m, start, Int(at), place)
-    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    layout = m.types.layout(t)
     names = list(layout.fields) if layout is not None else []
     if len(names) == 1 and is_array(t):
         return _element(m, field_of(m, base, names[0], place), at, place)
@@ -260,7 +260,7 @@ def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer
         return _element(m, base, int(name[1:]), place)
     if isinstance(base, Pointer):
         t = base.pointee
-        layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+        layout = m.types.layout(t)
         if layout is not None and name in layout.fields:
             at, ft = layout.fields[name]
             if isinstance(ft, PointerTo) and ft.reference:
@@ -293,7 +293,7 @@ def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer
         )
     if isinstance(base, RecordValue):
         t = base.type
-        layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+        layout = m.types.layout(t)
         if layout is not None and name in layout.fields:
             at, ft = layout.fields[name]
             o = Object("temporary", name, t, "local", None, dict(base.cells), havoc=True)

@@ -362,7 +362,7 @@ def element_of(m: Machine, v: Method, e: Call) -> Pointer | None:
 
 def array_of(m: Machine, p: Pointer) -> tuple[Pointer, int] | None:
     """The first element of a library's array, and how many there are."""
-    layout = m.types.layout(p.pointee) if isinstance(p.pointee, RecordRef) else None
+    layout = m.types.layout(p.pointee)
     if layout is None or len(layout.fields) != 1:
         return None
     ((at, held),) = layout.fields.values()

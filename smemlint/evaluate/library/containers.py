@@ -269,7 +269,7 @@ def _mapped(
 ) -> Pointer | None:
     """The value of a key; a key that is new is added."""
     size, n = m.types.size_of(element), number(count)
-    layout = m.types.layout(element) if isinstance(element, RecordRef) else None
+    layout = m.types.layout(element)
     given = rvalue(m, e.arguments[0]) if e.arguments else None
     key = _key(m, given)
     if size is None or n is None or layout is None or given is None or n > LONGEST:
@@ -457,7 +457,7 @@ def _added(
 
 def members_of(m: Machine, t: Type) -> list[tuple[int, Type]]:
     """Return offset and type of each element of a pair, a tuple, an array or another record."""
-    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    layout = m.types.layout(t)
     if layout is None:
         return []
     at, data = next(iter(layout.fields.values()), (0, None))

@@ -305,7 +305,7 @@ class Machine:
         if this is None:
             return
         o, at = this.object, this.offset.const
-        layout = self.types.layout(this.pointee) if isinstance(this.pointee, RecordRef) else None
+        layout = self.types.layout(this.pointee)
         start, t = layout.fields.get(name, (0, None)) if layout is not None else (0, None)
         size = self.types.size_of(t) if t is not None else None
         if size is None or not this.offset.known or not isinstance(at, int):

@@ -360,7 +360,7 @@ def _of_several_classes(m: Machine, p: Pointer) -> bool:
 
 
 def _is_dynamic(m: Machine, t: Type) -> bool:
-    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    layout = m.types.layout(t)
     return layout is not None and layout.dynamic
 
 

@@ -84,7 +84,7 @@ def _is_told(m: Machine, t: Type, own: Own, of_part: Callable[[Machine, Type], b
     known = m.memo.copying.get((own, t))
     if known is None:
         m.memo.copying[own, t] = False  # in a type that holds itself
-        found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+        found = m.types.record_of(t)
         known = found is not None and (
             found[0].name in own(m.module) or any(of_part(m, part) for _, part in _parts(m, t))
         )
@@ -94,8 +94,8 @@ def _is_told(m: Machine, t: Type, own: Own, of_part: Callable[[Machine, Type], b
 
 def _parts(m: Machine, t: Type) -> list[tuple[int, Type]]:
     """Bases and members of a record, and where they begin."""
-    layout, found = (m.types.layout(t), m.types.record_of(t)) if isinstance(t, RecordRef) else (None, None)
-    if layout is None or found is None or found[0].union or not isinstance(t, RecordRef):
+    layout, found = m.types.layout(t), m.types.record_of(t)
+    if layout is None or found is None or found[0].union:
         return []
     bases = list(bases_of(m.types, t))
     inherited = {name for _, _, inner in bases for name in inner.fields} - {f.name for f in found[0].fields}
@@ -197,7 +197,7 @@ def _elements(m: Machine, t: Type) -> list[tuple[int, Type]]:
 
 def _meant(m: Machine, t: Type, of: Own, moved: bool) -> Sequence[Function]:
     """Those that take what is moved, or what is not; what is moved may be copied, too."""
-    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    found = m.types.record_of(t)
     own = of(m.module).get(found[0].name, ()) if found is not None else ()
     return [f for f in own if _moves(f) == moved] or [f for f in own if moved and not _moves(f)]
 

@@ -12,16 +12,15 @@ DEEPEST = 8
 """Classes above one another."""
 
 
-def bases_of(types: Types, t: RecordRef, *, empty: bool = False) -> Iterator[tuple[RecordRef, int, Layout]]:
+def bases_of(types: Types, t: Type, *, empty: bool = False) -> Iterator[tuple[RecordRef, int, Layout]]:
     """The bases of a record that have members, and where they begin. empty: those without members, too."""
     found, layout = types.record_of(t), types.layout(t)
-    for base in found[0].bases if found is not None and layout is not None else ():
-        resolved = types.resolve(base, found[1]) if found is not None else base
-        inner = types.layout(resolved) if isinstance(resolved, RecordRef) else None
-        if not isinstance(resolved, RecordRef) or inner is None or layout is None:
-            continue
-        if (inner.fields or empty) and resolved in layout.bases:
-            yield resolved, layout.bases[resolved], inner
+    if found is None or layout is None:
+        return
+    for base in (types.resolve(b, found[1]) for b in found[0].bases):
+        inner = types.layout(base)
+        if inner and isinstance(base, RecordRef) and (inner.fields or empty) and base in layout.bases:
+            yield base, layout.bases[base], inner
 
 
 def base_called(types: Types, t: RecordRef, name: str) -> RecordRef | None:
@@ -74,9 +73,9 @@ def is_known_as(types: Types, given: Type, wanted: Type) -> bool:
 
 def is_of_base(types: Types, given: Type, record: str) -> bool:
     """Whether a class derives from an instance of a record."""
-    found = types.record_of(given) if isinstance(given, RecordRef) else None
+    found = types.record_of(given)
     bases = [types.resolve(base, found[1]) for base in found[0].bases] if found is not None else []
-    known = [types.record_of(base) for base in bases if isinstance(base, RecordRef)]
+    known = [types.record_of(base) for base in bases]
     return any(k is not None and k[0].name == record for k in known) or any(
         is_of_base(types, base, record) for base in bases
     )

@@ -309,7 +309,7 @@ class Types:
                 "difference_type": LONG,
             }
             return told.get(name)
-        found = self.record_of(iterator) if isinstance(iterator, RecordRef) else None
+        found = self.record_of(iterator)
         return None if found is None else self._alias(found[0], found[1], name)
 
     def _alias(
@@ -332,8 +332,11 @@ class Types:
                 return alias
         return None
 
-    def record_of(self, t: RecordRef) -> tuple[Record, Bindings] | None:
-        """The record (or the specialisation that matches best) with its parameters bound."""
+    def record_of(self, t: Type | None) -> tuple[Record, Bindings] | None:
+        """The record (or the specialisation that matches best) with its parameters bound; None of what is no
+        record."""
+        if not isinstance(t, RecordRef):
+            return None
         known = self._records.get(id(t))
         if known is None:
             if len(self._records) > _MOST_SEEN:
@@ -435,8 +438,10 @@ class Types:
                 bindings[parameter.id] = bound(self.argument(parameter.default, bindings))
         return bindings
 
-    def layout(self, t: RecordRef) -> Layout | None:
-        """Fields of a resolved record type; None when some size is not known."""
+    def layout(self, t: Type | None) -> Layout | None:
+        """Fields of a resolved record type; None of what is no record, or when some size is not known."""
+        if not isinstance(t, RecordRef):
+            return None
         seen = self._seen.get(id(t))
         if seen is not None:
             return seen[1]
@@ -469,7 +474,7 @@ class Types:
         bases: list[tuple[RecordRef, Layout]] = []
         for base in record.bases:
             resolved = self.resolve(base, bindings)
-            inner = self.layout(resolved) if isinstance(resolved, RecordRef) else None
+            inner = self.layout(resolved)
             if inner is None and self.loose:
                 built.loose = True
                 continue
@@ -499,7 +504,7 @@ class Types:
                     return None
                 size, align, built.loose = PLENTY, 8, True
             element = dims_of(ft)[1]
-            inner = self.layout(element) if isinstance(element, RecordRef) else None
+            inner = self.layout(element)
             built.plain &= (inner is None or inner.plain) and not is_reference(ft)
             built.loose |= inner is not None and inner.loose
             built.member(f.name, ft, size, align, explicit, inner if element is ft else None, f.overlaps)
@@ -517,10 +522,7 @@ class Types:
 
     def _member(self, t: RecordRef, name: str) -> Around | None:
         found = self.record_of(t)
-        if found is None or any(
-            not isinstance(b, RecordRef) or self.layout(b) is None
-            for b in (self.resolve(base, found[1]) for base in found[0].bases)
-        ):
+        if found is None or any(self.layout(self.resolve(b, found[1])) is None for b in found[0].bases):
             return None
         record, bindings = found
         start = Around("" if not record.bases else "the bases", 0, 1, t)
@@ -536,7 +538,7 @@ class Types:
             here = Around(start.behind, at, start.align, ft)
             if f.name == name:
                 return here
-            inner = self.layout(ft) if not f.name and isinstance(ft, RecordRef) else None
+            inner = None if f.name else self.layout(ft)
             if inner is not None and name in inner.fields:
                 offset, within = inner.fields[name]
                 return replace(here, at=at + offset, type=within)
@@ -552,7 +554,7 @@ class Types:
         """Where a member of members (`lo`, `x`) of a record lies, and its type."""
         at = 0
         for name in path:
-            layout = self.layout(t) if isinstance(t, RecordRef) else None
+            layout = self.layout(t)
             if layout is None or name not in layout.fields:
                 return None
             start, t = layout.fields[name]
@@ -570,15 +572,13 @@ class Types:
         if isinstance(t, ArrayOf):
             element = self.size_of(t.element)
             return element * t.extent.value if element is not None and isinstance(t.extent, Literal) else None
-        if isinstance(t, RecordRef):
-            layout = self.layout(t)
-            return None if layout is None else layout.size
-        return None
+        layout = self.layout(t)
+        return None if layout is None else layout.size
 
     def is_loose(self, t: Type) -> bool:
         """Whether the size of a type stands for one that is not known."""
         element = dims_of(t)[1]
-        layout = self.layout(element) if isinstance(element, RecordRef) else None
+        layout = self.layout(element)
         return layout is not None and layout.loose
 
     def align_of(self, t: Type) -> int | None:
@@ -590,7 +590,5 @@ class Types:
             return 8
         if isinstance(t, ArrayOf):
             return self.align_of(t.element)
-        if isinstance(t, RecordRef):
-            layout = self.layout(t)
-            return None if layout is None else layout.align
-        return None
+        layout = self.layout(t)
+        return None if layout is None else layout.align

@@ -73,7 +73,7 @@ def whole(types: Types, t: Type, size: int, *, store: bool) -> list[Moved]:
 def may_skip_padding(types: Types, t: Type) -> bool:
     """Return whether a record has bytes of no member beside members that are classes, or halves: nvcc copies
     some of those by their own assignment, which leaves such bytes out."""
-    layout = types.layout(t) if isinstance(t, RecordRef) else None
+    layout = types.layout(t)
     size = types.size_of(t) or 0
     if layout is None or size <= WORD or size > MOST or layout.align < WORD:
         return False

@@ -94,7 +94,7 @@ class Types(Protocol):
     """What is asked of the types of a program."""
 
     def resolve(self, t: Type, bindings: Bindings) -> Type: ...
-    def record_of(self, t: RecordRef) -> tuple[Record, Bindings] | None: ...
+    def record_of(self, t: Type) -> tuple[Record, Bindings] | None: ...
 
 
 def is_detector(t: Type) -> TypeGuard[RecordRef]:
@@ -120,7 +120,7 @@ def exists(types: Types, a: TemplateArgument, bindings: Bindings) -> bool:
 def has_member(types: Types, t: Type, name: str) -> bool:
     """Whether a class has a member of a name."""
     t = referred(t)
-    found = types.record_of(t) if isinstance(t, RecordRef) else None
+    found = types.record_of(t)
     if found is None:
         return False
     record, inner = found

@@ -95,7 +95,7 @@ class _Record:
 
 
 def _record(m: Machine, t: Type) -> _Record | None:
-    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    layout = m.types.layout(t)
     found = scalars(m, t) if isinstance(t, RecordRef) else []
     whole_words = layout is not None and layout.align >= WORD and layout.size <= 2 * LINE
     return (

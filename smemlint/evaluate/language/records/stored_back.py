@@ -16,7 +16,7 @@ from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int, plus
 from smemlint.evaluate.values.value import Object, Other, Pointer, RecordValue, Value, same
-from smemlint.ir import Call, Construct, Expr, InitList, RecordRef, Scalar
+from smemlint.ir import Call, Construct, Expr, InitList, Scalar
 from smemlint.ir.expr import uncast
 from smemlint.records import record
 
@@ -56,7 +56,7 @@ def _members(m: Machine, p: Pointer, v: RecordValue, node: Expr | None, events: 
     declared = declared_alignment(m, p.object)
     if len(events) > 1 and (is_vector(v.type) or any(declared >= 2 * e.site.width for e in events)):
         return v  # one load
-    layout = m.types.layout(v.type) if isinstance(v.type, RecordRef) and not v.cells else None
+    layout = None if v.cells else m.types.layout(v.type)
     cells: dict[int, Value] = {}
     for name, (at, of) in layout.fields.items() if layout is not None else ():
         place = plus(p.offset, at)
@@ -85,7 +85,7 @@ def changed(m: Machine, p: Pointer, v: Value, value: Expr | None) -> list[tuple[
     """(offset, width) of the members that a store of a record has to store; None: all, as one."""
     if not m.memory.loaded or m.task.as_written or m.silent or not isinstance(v, RecordValue):
         return None
-    layout = m.types.layout(p.pointee) if isinstance(p.pointee, RecordRef) else None
+    layout = m.types.layout(p.pointee)
     if layout is None:
         return None
     left: list[tuple[int, int]] = []

@@ -219,7 +219,7 @@ def _in_memory(m: Machine, o: Object, s: Loop) -> bool:
         isinstance(n, Index) and isinstance(n.base, Member) and not isinstance(n.index, Literal)
         for n in walk(s)
     )
-    layout = m.types.layout(o.type) if isinstance(o.type, RecordRef) and counts else None
+    layout = m.types.layout(o.type) if counts else None
     return layout is not None and any(isinstance(t, ArrayOf) for _, t in layout.fields.values())
 
 
