@@ -33,7 +33,6 @@ from smemlint.ir import (
     Name,
     OpaqueType,
     PointerTo,
-    Record,
     RecordRef,
     Scalar,
     StaticMember,
@@ -265,7 +264,12 @@ class Calls:
         if not isinstance(t, RecordRef):
             return True
         record = self._module.records.get(t.name)
-        return record is None or (not record.specialisations and self._plain_record(record))
+        if record is None:
+            return True
+        code = (
+            record.specialisations or record.bases or record.constructors or CONVERSION_NAME in record.methods
+        )
+        return not code and all(f.init is None for f in record.fields)
 
     def leads_to_memory(self, t: Type) -> bool:
         """Whether a record may stand for a pointer: it, a base or a specialisation has a conversion function
@@ -315,14 +319,6 @@ class Calls:
             t = pointed_to(t)
         record = self._module.records.get(t.name) if isinstance(t, RecordRef) else None
         return next((f.type for f in record.fields if f.name == e.name), None) if record else None
-
-    def _plain_record(self, record: Record) -> bool:
-        return (
-            CONVERSION_NAME not in record.methods
-            and not record.bases
-            and not record.constructors
-            and all(f.init is None for f in record.fields)
-        )
 
 
 def arithmetic(name: str) -> bool:

@@ -13,7 +13,7 @@ from smemlint.evaluate.memory.local_memory import write_cell, write_cells
 from smemlint.evaluate.memory.text import LONGEST, characters, is_character, spelled
 from smemlint.evaluate.values.number import Int, plus
 from smemlint.evaluate.values.value import VALUES, Object, Pointer, RecordValue, Value
-from smemlint.ir import ArrayOf, Expr, InitList, Literal, RecordRef, Scalar, StringLiteral, Type
+from smemlint.ir import ArrayOf, Expr, InitList, Literal, Scalar, StringLiteral, Type
 
 LARGE = 16384
 """Bytes of an array of records, or of arrays, from which on its zeros are not kept."""
@@ -58,15 +58,11 @@ def value_for(m: Machine, t: Type, init: Expr | Value) -> Value:
     if isinstance(init, InitList):
         return build(m, t, init.elements, init.place)
     v = coerce(m, init if isinstance(init, VALUES) else begun(m, init), t)
-    if isinstance(t, RecordRef) and isinstance(v, Int | Pointer) and not m.host and _has_constructors(m, t):
+    found = m.types.record_of(t) if isinstance(v, Int | Pointer) and not m.host else None
+    if found is not None and found[0].constructors:
         made = build(m, t, (v,), getattr(init, "place", None))  # type: ignore[arg-type]
         return made if isinstance(made, RecordValue) else v
     return v
-
-
-def _has_constructors(m: Machine, t: RecordRef) -> bool:
-    found = m.types.record_of(t)
-    return found is not None and bool(found[0].constructors)
 
 
 def fill_array(m: Machine, o: Object, at: int, t: ArrayOf, elements: Sequence[Expr | Value]) -> None:

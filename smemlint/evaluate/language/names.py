@@ -74,7 +74,9 @@ def name_value(m: Machine, e: Name) -> Value:
 
 def name_place(m: Machine, e: Name) -> Pointer | Value:
     """Where a variable lies, what a reference refers to, or the value of any other name."""
-    o = m.find(e.id) or _global_object(m, e)
+    o = m.find(e.id)
+    if o is None and (var := m.module.globals.get(e.id)) is not None:
+        o = declare_global(m, var)
     if o is None:
         return _without_place(m, e)
     if isinstance(o.type, PointerTo) and o.type.reference:
@@ -95,11 +97,6 @@ def shared_named(m: Machine, e: object) -> Object | None:
         return None
     o = m.frame.variables.get(e.id) or m.memory.shared.get(e.id)
     return o if o is not None and o.storage == "shared" else None
-
-
-def _global_object(m: Machine, e: Name) -> Object | None:
-    var = m.module.globals.get(e.id)
-    return None if var is None else declare_global(m, var)
 
 
 def declare_global(m: Machine, var: Var) -> Object:
@@ -322,7 +319,10 @@ def static_member(m: Machine, owner: Type, name: str) -> Value | None:
 def _static_member(m: Machine, owner: RecordRef, name: str) -> Value | None:
     found = m.types.record_of(owner)
     if found is None:
-        return _library_constant(owner, name)
+        if name != "value":
+            return None
+        known = _trait(owner.name.rsplit("::", 1)[-1], owner.arguments)
+        return constant_of(owner) if known is None else known
     record, bindings = found
     var = record.constants.get(name)
     for arguments, one in record.given:
@@ -348,15 +348,6 @@ def _static_member(m: Machine, owner: RecordRef, name: str) -> Value | None:
         if value is not None:
             return value
     return None
-
-
-def _library_constant(owner: RecordRef, name: str) -> Value | None:
-    short = owner.name.rsplit("::", 1)[-1]
-    arguments = owner.arguments
-    if name != "value":
-        return None
-    known = _trait(short, arguments)
-    return constant_of(owner) if known is None else known
 
 
 def _trait(name: str, arguments: Sequence[TemplateArgument | Int]) -> Int | None:

@@ -93,7 +93,8 @@ def _run_again(m: Machine, c: Closure) -> None:
         o.cells, o.havoc, o.uniform = {}, True, True
 
 
-def _found_counted(c: Lambda) -> frozenset[str]:
+@by_identity
+def _counted(c: Lambda) -> frozenset[str]:
     """Ids of the variables that a lambda makes of what they were: `n += 2`."""
     found: set[str] = set()
     for n in walk(c.body):
@@ -104,9 +105,6 @@ def _found_counted(c: Lambda) -> frozenset[str]:
             if n.op != "=" or any(isinstance(x, Name) and x.id == id for x in walk(n.value)):
                 found.add(id)
     return frozenset(found)
-
-
-_counted = by_identity(_found_counted)
 
 
 def run_given(m: Machine, callee: Expr, arguments: Sequence[Expr | Value], e: Call | Construct) -> Value:
@@ -123,6 +121,13 @@ def run_given(m: Machine, callee: Expr, arguments: Sequence[Expr | Value], e: Ca
     return rvalue(m, Call(callee, given, e.place))  # type: ignore[arg-type]  # what is given may be known
 
 
+def _not_known(m: Machine, e: Call) -> Value:
+    """What a call gives that is not followed; its arguments are read all the same."""
+    for a in e.arguments:
+        rvalue(m, a)
+    return Other()
+
+
 @named("std::invoke", "std::async", "std::call_once")
 def _invoked(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """`std::async(policy, f, x)` and the like: the function is the first argument, or the one behind."""
@@ -130,9 +135,7 @@ def _invoked(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Valu
         callable_ = function_in(unseen(m, a))
         if callable_ is not None:
             return run_given(m, a, e.arguments[i + 1 :], e)
-    for a in e.arguments:
-        rvalue(m, a)
-    return Other()
+    return _not_known(m, e)
 
 
 @named("std::apply", "cuda::std::apply")
@@ -152,9 +155,7 @@ def _applied(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Valu
 def _each(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """Call a function for each element between two pointers; once for one of many that are not known."""
     if len(e.arguments) != 3:
-        for a in e.arguments:
-            rvalue(m, a)
-        return Other()
+        return _not_known(m, e)
     first, last, callee = e.arguments
     begin, end = rvalue(m, first), rvalue(m, last)
     n = None
@@ -185,9 +186,7 @@ def _visited(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Valu
     kinds = [_alternatives(m, v) for v in variants]
     paths = m.task.paths
     if not all(kinds) or paths is None:
-        for a in e.arguments:
-            rvalue(m, a)
-        return Other()
+        return _not_known(m, e)
     way = 0
     if not m.silent:
         choice = paths.at(e)

@@ -60,8 +60,6 @@ from smemlint.evaluate.values.lanes import equal_masks, some
 from smemlint.evaluate.values.number import Int, collapse, form_of
 from smemlint.evaluate.values.provenance import following
 from smemlint.ir import (
-    STEPS,
-    Assign,
     Binary,
     Block,
     Break,
@@ -73,12 +71,11 @@ from smemlint.ir import (
     Name,
     Return,
     Stmt,
-    Unary,
 )
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL
-from smemlint.ir.uses import last_statement, statements
+from smemlint.ir.uses import last_statement, statements, target_of
 from smemlint.ir.walk import walk
 from smemlint.records import record
 
@@ -87,13 +84,7 @@ from smemlint.records import record
 def _only_sets(s: If) -> bool:
     """Whether the arms of an `if` only set variables."""
     inner = (*statements(s.then), *statements(s.otherwise))
-    return bool(inner) and all(isinstance(x, Evaluate) and _sets_a_variable(x.expr) for x in inner)
-
-
-def _sets_a_variable(e: Expr) -> bool:
-    if isinstance(e, Unary) and e.op in STEPS:
-        return isinstance(e.operand, Name)
-    return isinstance(e, Assign) and isinstance(e.target, Name)
+    return bool(inner) and all(isinstance(x, Evaluate) and isinstance(target_of(x.expr), Name) for x in inner)
 
 
 def run_if(m: Machine, s: If) -> None:

@@ -29,7 +29,6 @@ from smemlint.ir import (
     PointerTo,
     Return,
     Scalar,
-    Type,
     Unary,
 )
 
@@ -48,7 +47,8 @@ def run_return(m: Machine, s: Return) -> None:
             v = lvalue(m, s.value)
         elif frame.function is not None or isinstance(t, Scalar):
             assert t is not None
-            v = _given_back(m, t, s.value)
+            braced = isinstance(s.value, InitList)
+            v = value_for(m, t, s.value) if braced else coerce(m, returned(m, s.value), t)
         else:
             frame.names_place = frame.place and _names_a_place(s.value)
             v = lvalue(m, s.value) if frame.names_place else returned(m, s.value)
@@ -68,10 +68,6 @@ def run_return(m: Machine, s: Return) -> None:
         kept = frame.outcome.result
         result = v if kept is None else merge(m, Int(may.astype(np.int64)), v, kept)
         frame.outcome = Outcome(frame.outcome.returned, result, frame.outcome.exited)
-
-
-def _given_back(m: Machine, t: Type, e: Expr) -> Value:
-    return value_for(m, t, e) if isinstance(e, InitList) else coerce(m, returned(m, e), t)
 
 
 def run_break(m: Machine, s: Break) -> None:

@@ -25,7 +25,6 @@ from smemlint.evaluate.values.objects import at_home, begin_with
 from smemlint.evaluate.values.value import Object, Other, Pointer, RecordValue, Value
 from smemlint.ir import (
     SHARED,
-    STEPS,
     ArrayOf,
     Assign,
     Block,
@@ -44,7 +43,6 @@ from smemlint.ir import (
     Scalar,
     Stmt,
     Type,
-    Unary,
     UnknownExpr,
     UnknownStmt,
     Var,
@@ -193,9 +191,7 @@ def _declare(m: Machine, s: Declare) -> Object | None:
 @by_identity
 def _stepped(body: Stmt) -> frozenset[str]:
     """Variables that a function changes by what they were: `n *= 2`."""
-    changed = [n.target for n in nodes_of(body) if isinstance(n, Assign) and n.op != "="]
-    changed += [n.operand for n in nodes_of(body) if isinstance(n, Unary) and n.op in STEPS]
-    return frozenset(e.id for e in changed if isinstance(e, Name))
+    return variables_set(n for n in nodes_of(body) if not isinstance(n, Assign) or n.op != "=")
 
 
 def _leave_to_earlier_calls(m: Machine, var: Var, o: Object) -> None:

@@ -33,7 +33,8 @@ def alternatives(f: Function) -> Mapping[int, tuple[Expr, ...]]:
     """By id() of an expression, the others that may be taken in its place, as a condition decides."""
     begun = _begun(f)
     found: dict[int, tuple[Expr, ...]] = {}
-    for chosen in (*_conditionals(f), _returned(f), *_replaced(f, begun)):
+    conditionals = (tuple(arms(n)) for n in nodes_of(f.body) if isinstance(n, Conditional))
+    for chosen in (*conditionals, _returned(f), *_replaced(f, begun)):
         for e in chosen:
             others = tuple(other for other in chosen if other is not e)
             found[id(e)] = others
@@ -48,12 +49,6 @@ def alternatives(f: Function) -> Mapping[int, tuple[Expr, ...]]:
 def _begun(f: Function) -> dict[str, Expr]:
     """What variables begin as, by id."""
     return {v.id: uncopied(v.init) for v in declared(f) if v.init is not None and not is_reference(v.type)}
-
-
-def _conditionals(f: Function) -> Iterator[tuple[Expr, ...]]:
-    for n in nodes_of(f.body):
-        if isinstance(n, Conditional):
-            yield tuple(arms(n))
 
 
 def _returned(f: Function) -> tuple[Expr, ...]:

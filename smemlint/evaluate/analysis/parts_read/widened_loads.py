@@ -62,7 +62,7 @@ def _made_floats(f: Function) -> frozenset[int]:
             found.add(id(n.callee.base))
         elif isinstance(n, Call) and isinstance(n.callee, Name) and n.callee.name.endswith(_TO_FLOAT):
             found |= {id(a) for a in n.arguments}
-        elif isinstance(n, Cast) and _is_real(n.type):
+        elif isinstance(n, Cast) and isinstance(t := n.type, Scalar) and t.kind == "float" and t.size > 2:
             found.add(id(n.operand))
     for a in given(f):
         if a.op == "=" and (variable := _variable(a.target)):
@@ -205,10 +205,6 @@ def _operands(n: object, types: dict[str, Type]) -> tuple[Expr, ...]:
 
 def _is_wide(t: Type) -> bool:
     return isinstance(t, Scalar) and t.size > 2 and t.kind != "float"
-
-
-def _is_real(t: Type) -> bool:
-    return isinstance(t, Scalar) and t.size > 2 and t.kind == "float"
 
 
 def _is_float(e: Expr, types: dict[str, Type]) -> bool:

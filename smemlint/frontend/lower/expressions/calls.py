@@ -411,7 +411,8 @@ class CallLowering:
         if found is None and member and operator == "=" and cursors.is_defaulted(target):
             member = False
         lowered = list(self._lower_arguments(operands, target if not member else Node()))
-        if found is not None or (member and self._in_project_record(target)):
+        own = member and c.declarations.record(cursors.semantic_parent(target)) is not None
+        if found is not None or own:
             if operator == "=" and cursors.is_defaulted(target):
                 return Assign("=", lowered[0], lowered[1], place)
             if member:
@@ -436,9 +437,6 @@ class CallLowering:
                     found = self._c.declarations.function(cursors.overload(target, i))
                     if found is not None and found.record is None:
                         self._c.require_call(found)
-
-    def _in_project_record(self, target: Node) -> bool:
-        return self._c.declarations.record(cursors.semantic_parent(target)) is not None
 
     # Launches
 
