@@ -26,7 +26,7 @@ from typing import Any
 from clang import cindex
 from clang.cindex import SourceRange, TranslationUnit, conf
 
-from smemlint.frontend.clang.kinds import is_expression
+from smemlint.frontend.clang import kinds
 
 
 class Node(Structure):
@@ -183,7 +183,7 @@ def children(node: Node) -> list[Node]:
 
 def expressions(node: Node) -> list[Node]:
     """Direct children that are expressions."""
-    return [kid for kid in children(node) if is_expression(kid.kind)]
+    return [kid for kid in children(node) if kinds.is_expression(kid.kind)]
 
 
 def _as_bytes(text: str | bytes) -> bytes:

@@ -8,28 +8,13 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from dataclasses import field
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.positions import FileText, Positions
 from smemlint.ir import CONVERSION_NAME
 from smemlint.patterns import pattern
 from smemlint.records import record
 
-STRUCT, UNION, CLASS, ENUM, FIELD, ENUMERATOR, FUNCTION, VARIABLE, PARAMETER = 2, 3, 4, 5, 6, 7, 8, 9, 10
-TYPEDEF, METHOD, NAMESPACE, LINKAGE, CONSTRUCTOR, DESTRUCTOR, CONVERSION = 20, 21, 22, 23, 24, 25, 26
-TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAMETER = 27, 28, 29
-MEMBER_REFERENCE = 47
-FUNCTION_TEMPLATE, CLASS_TEMPLATE, PARTIAL, NAMESPACE_ALIAS = 30, 31, 32, 33
-ALIAS, ALIAS_TEMPLATE, USING = 36, 601, 35
-UNEXPOSED_DECL, TRANSLATION_UNIT, FRIEND = 1, 350, 603
-GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE, OTHER_ATTRIBUTE = 414, 413, 415, 400
-SIDES = frozenset((GLOBAL_ATTRIBUTE, DEVICE_ATTRIBUTE, HOST_ATTRIBUTE))
-
-RECORDS = frozenset((STRUCT, UNION, CLASS, CLASS_TEMPLATE, PARTIAL))
-FUNCTIONS = frozenset((FUNCTION, METHOD, CONSTRUCTOR, DESTRUCTOR, CONVERSION, FUNCTION_TEMPLATE))
-TYPEDEFS = frozenset((TYPEDEF, ALIAS, ALIAS_TEMPLATE))
-MEMBERS = FUNCTIONS | TYPEDEFS | RECORDS | {FIELD, VARIABLE, ENUM}
-TEMPLATE_PARAMETERS = frozenset((TYPE_PARAMETER, VALUE_PARAMETER, TEMPLATE_PARAMETER))
 _INVALID = range(70, 74)
 _UNNAMED = pattern(r"(\((?:unnamed|anonymous|lambda)[\w ]*?) at .*?:(\d+:\d+)(?=\))")
 """Clang names what has no name by its path."""
@@ -49,7 +34,7 @@ def valid(node: Node) -> bool:
 
 def sides(function: Node) -> set[int]:
     """Return the attributes that say on which side a function runs."""
-    return {kid.kind for kid in cursors.children(function)} & SIDES
+    return {kid.kind for kid in cursors.children(function)} & kinds.SIDES
 
 
 def earlier(node: Node) -> Node | None:
@@ -162,33 +147,33 @@ class Declarations:
 
     def _declare(self, child: Node, file: FileText) -> None:
         kind = child.kind
-        if kind in (NAMESPACE, LINKAGE, UNEXPOSED_DECL):
-            if kind == NAMESPACE:
+        if kind in (kinds.NAMESPACE, kinds.LINKAGE, kinds.UNEXPOSED_DECL):
+            if kind == kinds.NAMESPACE:
                 self.namespaces[cursors.spelling(child)] = True
             for inner in cursors.children(child):
                 if inner.kind < 100 or inner.kind >= 600:
                     self._top(inner)
-        elif kind == FUNCTION and cursors.template_argument_count(child) > 0:
+        elif kind == kinds.FUNCTION and cursors.template_argument_count(child) > 0:
             # In a namespace clang lists an instance before the template that it is made of.
             self._specialised.append((child, file))
-        elif kind in FUNCTIONS:
+        elif kind in kinds.FUNCTIONS:
             self.add_function(child, file)
-        elif kind in RECORDS:
-            if kind == CLASS_TEMPLATE:
+        elif kind in kinds.RECORDS:
+            if kind == kinds.CLASS_TEMPLATE:
                 self._declared.append((child, file))
             self.add_record(child, file)
-            if kind != CLASS_TEMPLATE and not cursors.is_definition(child):
+            if kind != kinds.CLASS_TEMPLATE and not cursors.is_definition(child):
                 self.types_named.setdefault(cursors.spelling(child), child)
-        elif kind == VARIABLE:
+        elif kind == kinds.VARIABLE:
             owner = cursors.semantic_parent(child)
-            if owner.kind in RECORDS:
+            if owner.kind in kinds.RECORDS:
                 key = self.qualified(owner), cursors.spelling(child)
                 self.members_outside.setdefault(key, []).append(child)
             self._name(child, self.variables_named)
-        elif kind == ENUM:
+        elif kind == kinds.ENUM:
             self.enums.append(child)
             self._name(child, self.types_named)
-        elif kind in TYPEDEFS:
+        elif kind in kinds.TYPEDEFS:
             self._name(child, self.types_named)
 
     def _name(self, node: Node, named: dict[str, Node]) -> None:
@@ -205,22 +190,22 @@ class Declarations:
     def add_function(self, node: Node, file: FileText, record: Node | None = None) -> Definition | None:
         """Takes a definition into the index; a mere declaration only when it is a template's."""
         if not cursors.is_definition(node):
-            if node.kind == FUNCTION_TEMPLATE:
+            if node.kind == kinds.FUNCTION_TEMPLATE:
                 self.templates.append(node)
             return None
         if cursors.location(node).raw in self.functions:
-            if node.kind == FUNCTION and cursors.template_argument_count(node) > 0:
+            if node.kind == kinds.FUNCTION and cursors.template_argument_count(node) > 0:
                 self.instances.append(node)
             return None
         pattern = self._pattern(node) if record is None else None
         if pattern is not None:
-            if node.kind != FUNCTION:
+            if node.kind != kinds.FUNCTION:
                 return None
             self.add_function(pattern, file)
             self.instances.append(node)
             return None
         name = cursors.spelling(node)
-        if node.kind == CONVERSION or (node.kind == FUNCTION_TEMPLATE and _CONVERTS.match(name)):
+        if node.kind == kinds.CONVERSION or (node.kind == kinds.FUNCTION_TEMPLATE and _CONVERTS.match(name)):
             name = CONVERSION_NAME
         entry = self._definition(node, name, file, record)
         self.functions[entry.key] = entry
@@ -271,15 +256,15 @@ class Declarations:
         stands where it is used; the members of an instance stand in the template."""
         if b"{" in found.text():
             return True
-        kids = (self.positions.point(k) for k in cursors.children(found.node) if k.kind in MEMBERS)
+        kids = (self.positions.point(k) for k in cursors.children(found.node) if k.kind in kinds.MEMBERS)
         return any(p is not None and p[0] is found.file and found.begin <= p[1] < found.end for p in kids)
 
     def _add_friends(self, record: Definition) -> None:
         for kid in cursors.children(record.node):
-            if kid.kind != FRIEND:
+            if kid.kind != kinds.FRIEND:
                 continue
             for function in cursors.children(kid):
-                if function.kind in (FUNCTION, FUNCTION_TEMPLATE):
+                if function.kind in (kinds.FUNCTION, kinds.FUNCTION_TEMPLATE):
                     entry = self.add_function(function, record.file)
                     if entry is not None:
                         entry.friend_of = record
@@ -309,11 +294,15 @@ class Declarations:
     def _of_silent_side(self, reference: Node) -> Definition | None:
         """The definition of a function whose declaration alone says `__device__`: to clang two functions, to
         nvcc one."""
-        if reference.kind != FUNCTION or not sides(reference):
+        if reference.kind != kinds.FUNCTION or not sides(reference):
             return None
         said = self._spelled(reference)
         for entry in self.functions_named.get(cursors.spelling(reference), ()):
-            if entry.node.kind == FUNCTION and not sides(entry.node) and self._spelled(entry.node) == said:
+            if (
+                entry.node.kind == kinds.FUNCTION
+                and not sides(entry.node)
+                and self._spelled(entry.node) == said
+            ):
                 entry.told_by = reference
                 self._found[reference.d0 or 0] = entry
                 return entry
@@ -330,7 +319,7 @@ class Declarations:
     def around(self, node: Node) -> Definition | None:
         """Return the project's record that a declaration stands in."""
         parent = cursors.semantic_parent(node)
-        return self.record(parent) if parent.kind in RECORDS else None
+        return self.record(parent) if parent.kind in kinds.RECORDS else None
 
     def _find(self, reference: Node, table: dict[int, Definition]) -> Definition | None:
         key = reference.d0 or 0
@@ -366,7 +355,7 @@ class Declarations:
         elif valid(defined):
             node = defined
         where = self.positions.point(node)
-        if where is None or not where[0].project or node.kind not in RECORDS:
+        if where is None or not where[0].project or node.kind not in kinds.RECORDS:
             return None
         return self.records.get(cursors.location(node).raw) or self.add_record(node, where[0])
 
@@ -382,11 +371,12 @@ class Declarations:
             return known
         name = _UNNAMED.sub(r"\1 at \2", cursors.spelling(node))
         parent = cursors.semantic_parent(node)
-        while parent.kind in (LINKAGE, UNEXPOSED_DECL) or (
-            parent.kind == NAMESPACE and (cursors.is_inline_namespace(parent) or not cursors.spelling(parent))
+        while parent.kind in (kinds.LINKAGE, kinds.UNEXPOSED_DECL) or (
+            parent.kind == kinds.NAMESPACE
+            and (cursors.is_inline_namespace(parent) or not cursors.spelling(parent))
         ):
             parent = cursors.semantic_parent(parent)
-        if parent.kind == NAMESPACE or parent.kind in RECORDS:
+        if parent.kind == kinds.NAMESPACE or parent.kind in kinds.RECORDS:
             name = f"{self.qualified(parent)}::{name}"
         self._qualified[key] = name
         return name
@@ -396,7 +386,7 @@ class Declarations:
         if self._asked.library_types is None:
             self._asked.library_types = {}
             for node in self._library_declarations(self.library, 0):
-                if node.kind in RECORDS or node.kind in TYPEDEFS or node.kind == ENUM:
+                if node.kind in kinds.RECORDS or node.kind in kinds.TYPEDEFS or node.kind == kinds.ENUM:
                     self._asked.library_types.setdefault(cursors.spelling(node), node)
         return self._asked.library_types.get(name)
 
@@ -405,14 +395,14 @@ class Declarations:
         if self._asked.stand_ins is None:
             self._asked.stand_ins = {}
             for node in self._library_declarations(self.library, 0):
-                if node.kind == TYPEDEF and self.positions.is_healed(node):
+                if node.kind == kinds.TYPEDEF and self.positions.is_healed(node):
                     spelled = cursors.type_spelling(cursors.typedef_underlying(node))
                     self._asked.stand_ins.setdefault(spelled, self.qualified(node))
         return self._asked.stand_ins.get(text.removeprefix("const "), "unknown")
 
     def _library_declarations(self, nodes: list[Node], depth: int) -> Iterator[Node]:
         for node in nodes:
-            if node.kind in (NAMESPACE, LINKAGE, UNEXPOSED_DECL) and depth < 4:
+            if node.kind in (kinds.NAMESPACE, kinds.LINKAGE, kinds.UNEXPOSED_DECL) and depth < 4:
                 yield from self._library_declarations(cursors.children(node), depth + 1)
             else:
                 yield node
@@ -426,7 +416,7 @@ class Declarations:
                 full = self.qualified(enum)
                 outer, _, owner = full.rpartition("::")
                 for child in cursors.children(enum):
-                    if child.kind == ENUMERATOR:
+                    if child.kind == kinds.ENUMERATOR:
                         own = cursors.spelling(child)
                         beside = f"{outer}::{own}" if outer else own
                         for known in (f"{full}::{own}", beside, f"{owner}::{own}", own):

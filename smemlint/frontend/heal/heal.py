@@ -11,12 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from smemlint.frontend.heal.dispatch import (
-    calls_inside,
-    code_macro,
-    enclosing_calls,
-    naming_macro,
-)
+from smemlint.frontend.heal.dispatch import calls_inside, code_macro, enclosing_calls, naming_macro
 from smemlint.frontend.heal.uses import (
     DECLARATION_WORDS,
     Problem,
@@ -25,12 +20,7 @@ from smemlint.frontend.heal.uses import (
     qualifier_macro,
     statement_macro,
 )
-from smemlint.frontend.text.context import (
-    argument_kinds,
-    enclosing_template,
-    namespaces_around,
-    usage,
-)
+from smemlint.frontend.text.context import argument_kinds, enclosing_template, namespaces_around, usage
 from smemlint.frontend.text.healed import (
     ALIASES,
     FUNCTION,

@@ -13,17 +13,7 @@ from typing import Protocol
 from smemlint.frontend.clang.cursors import CType, Node
 from smemlint.frontend.clang.names import Definition
 from smemlint.frontend.lower.scope import Scope
-from smemlint.ir import (
-    Expr,
-    Name,
-    Place,
-    Scalar,
-    Stmt,
-    TemplateArgument,
-    TemplateParam,
-    Type,
-    Var,
-)
+from smemlint.ir import Expr, Name, Place, Scalar, Stmt, TemplateArgument, TemplateParam, Type, Var
 
 
 class Types(Protocol):

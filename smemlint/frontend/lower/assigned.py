@@ -9,9 +9,9 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.names import PARAMETER, Definition
+from smemlint.frontend.clang.names import Definition
 from smemlint.frontend.lower.lowering import Context
 from smemlint.ir import Declare, Function, LaunchStmt, PointerTo, Record, RecordRef, Var
 from smemlint.ir.types import own_name
@@ -116,7 +116,7 @@ def _handed(c: Context, text: bytes, numbers: Collection[bytes]) -> Iterator[byt
 
 def _may_set(function: Node, at: int) -> bool:
     """Whether a parameter refers to what is given."""
-    parameters = [k for k in cursors.children(function) if k.kind == PARAMETER]
+    parameters = [k for k in cursors.children(function) if k.kind == kinds.PARAMETER]
     if at >= len(parameters):
         return False
     spelling = cursors.type_spelling(cursors.cursor_type(parameters[at]))

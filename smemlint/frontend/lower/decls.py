@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import INIT_LIST, UNEXPOSED, is_expression
-from smemlint.frontend.clang.names import ENUMERATOR, UNEXPOSED_DECL, UNION, valid
+from smemlint.frontend.clang.names import valid
 from smemlint.frontend.lower.expressions.calls import converted
 from smemlint.frontend.lower.functions import FunctionLowering
 from smemlint.frontend.lower.lowering import Context
@@ -44,7 +43,6 @@ from smemlint.ir.expr import uncast
 from smemlint.ir.types import INT, referred
 from smemlint.patterns import pattern
 
-SHARED_ATTRIBUTE, ALIGNED_ATTRIBUTE, CONSTANT_ATTRIBUTE, DEVICE_ATTRIBUTE = 416, 441, 412, 413
 EXTERN, STATIC = 2, 3
 _NOWHERE = Place("", 1, 1, 1, 1, 0, 0)
 
@@ -87,7 +85,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         name = cursors.spelling(node)
         key = node.d0 or 0
         kids = cursors.children(node)
-        shared = any(k.kind == SHARED_ATTRIBUTE for k in kids) or self._shared_behind(node)
+        shared = any(k.kind == kinds.SHARED_ATTRIBUTE for k in kids) or self._shared_behind(node)
         storage_class = cursors.storage_class(node)
         if storage_class == EXTERN and not shared:
             return []
@@ -121,7 +119,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             c.declared.shared.add(union.d0 or 0)
             self._note_shared(union)
         identifier = c.declared.unnamed[point[0].path, point[1]] = c.declared.local_id("", point[1])
-        name = "union" if union.kind == UNION else "struct"
+        name = "union" if union.kind == kinds.UNION else "struct"
         align = self._written_alignment(union)
         var = Var(identifier, name, c.types.record(union), storage, self.name_place(union), None, align)
         unshared = UnknownStmt(_UNSHARED, (), var.place, UNSHARED)
@@ -154,7 +152,9 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         initializer = cursors.initializer(node)
         has_init = valid(initializer)
         init: Expr | None = None
-        extents = [k for k in kids if is_expression(k.kind) and not (has_init and _same(k, initializer))]
+        extents = [
+            k for k in kids if kinds.is_expression(k.kind) and not (has_init and _same(k, initializer))
+        ]
         lowered = self._variable_type(type_, extents)
         if has_init and storage not in SHARED:
             init = self._dependent(node, initializer, lowered)
@@ -179,14 +179,14 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
     def _dependent(self, node: Node, init: Node, type_: Type) -> Expr | None:
         """`Tile<BM> tile(a, b)` in a template: clang shows a list in brackets, which nothing but space parts
         from the name."""
-        if init.kind != UNEXPOSED or not isinstance(type_, (RecordRef, TypeParam, MemberType)):
+        if init.kind != kinds.UNEXPOSED or not isinstance(type_, (RecordRef, TypeParam, MemberType)):
             return None
         c = self._c
         place = c.place(init)
         if place is None or not self._follows_name(place, node):
             return None
         given = cursors.children(init)
-        if len(given) == 1 and given[0].kind == INIT_LIST and c.place(given[0]) == place:
+        if len(given) == 1 and given[0].kind == kinds.INIT_LIST and c.place(given[0]) == place:
             # `Tile tile{a, b}`, with temporaries that end
             return c.exprs.lower(given[0])
         return Construct(type_, c.exprs.lower_all(given), place)
@@ -226,7 +226,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
     def alignment(self, kids: list[Node]) -> Expr | None:
         """The argument of `alignas`, `__align__` or `__attribute__((aligned))`."""
         for kid in kids:
-            if kid.kind != ALIGNED_ATTRIBUTE:
+            if kid.kind != kinds.ALIGNED_ATTRIBUTE:
                 continue
             inner = cursors.expressions(kid)
             if inner:
@@ -323,7 +323,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             return [UnknownStmt("structured binding", parts, c.place(node))] if kids else []
         init = kids[0] if kids else None  # the variable of a loop over a range has none
         array = cursors.children(init) if init is not None else []
-        if init is not None and init.kind == UNEXPOSED and len(array) > 1:  # copied element by element
+        if init is not None and init.kind == kinds.UNEXPOSED and len(array) > 1:  # copied element by element
             init = array[0]
         place = self.place_of(node)
         type_ = referred(c.types.lower(cursors.cursor_type(node)))
@@ -333,7 +333,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         whole = Name(c.declared.local_id("[...]", place.offset), "[...]", place)
         given = c.exprs.lower(init) if init is not None else None
         made: list[Stmt] = [Declare(Var(whole.id, whole.name, type_, "local", place, given))]
-        for i, kid in enumerate(k for k in cursors.children(node) if k.kind == UNEXPOSED_DECL):
+        for i, kid in enumerate(k for k in cursors.children(node) if k.kind == kinds.UNEXPOSED_DECL):
             use = c.names.use(kid)
             part: Expr = Index(whole, Literal(i), place) if indexed else Member(whole, f"#{i}", place=place)
             if isinstance(use, Name):
@@ -348,7 +348,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
 
     def local_type(self, node: Node) -> None:
         """Remembers `using T = ...` of a function by name, for text."""
-        if node.kind == 601:
+        if node.kind == kinds.ALIAS_TEMPLATE:
             return
         name = cursors.spelling(node)
         self._c.scope.types[name] = self._c.types.lower(cursors.typedef_underlying(node))
@@ -360,7 +360,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         previous: Expr | None = None
         dependent = bool(c.scope.parameters())
         for kid in cursors.children(node):
-            if kid.kind != ENUMERATOR or not dependent:
+            if kid.kind != kinds.ENUMERATOR or not dependent:
                 continue
             var = self.enumerator_constant(kid, previous)
             # Its value in its place: classes and lambdas of the function name it as well.
@@ -397,8 +397,8 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         declared = defined if valid(defined) else node
         identifier = cursors.usr(declared) or f"{name}@global"
         kids = cursors.children(declared)
-        shared = any(k.kind == SHARED_ATTRIBUTE for k in kids) or any(
-            k.kind == SHARED_ATTRIBUTE for k in cursors.children(node)
+        shared = any(k.kind == kinds.SHARED_ATTRIBUTE for k in kids) or any(
+            k.kind == kinds.SHARED_ATTRIBUTE for k in cursors.children(node)
         )
         shared = shared or self._shared_behind(declared)
         if shared:
@@ -428,7 +428,7 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
         """Whether constant memory keeps its initialiser: kernels cannot write it, and no host code of the
         file that is looked at names it as a symbol. A header may be used by any host code."""
         point = self._c.positions.point(node)
-        if point is None or not any(k.kind == CONSTANT_ATTRIBUTE for k in kids):
+        if point is None or not any(k.kind == kinds.CONSTANT_ATTRIBUTE for k in kids):
             return False
         file = point[0]
         if file.path != self._c.tu.spelling:

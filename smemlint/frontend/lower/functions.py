@@ -2,30 +2,9 @@
 
 from __future__ import annotations
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import CALL, INIT_LIST, TEMPLATE_REF, TYPE_REF, UNEXPOSED, is_expression
-from smemlint.frontend.clang.names import (
-    CLASS_TEMPLATE,
-    CONSTRUCTOR,
-    DESTRUCTOR,
-    DEVICE_ATTRIBUTE,
-    FUNCTION_TEMPLATE,
-    GLOBAL_ATTRIBUTE,
-    HOST_ATTRIBUTE,
-    MEMBER_REFERENCE,
-    METHOD,
-    OTHER_ATTRIBUTE,
-    PARAMETER,
-    RECORDS,
-    TEMPLATE_PARAMETERS,
-    TYPEDEFS,
-    VALUE_PARAMETER,
-    Definition,
-    earlier,
-    sides,
-    valid,
-)
+from smemlint.frontend.clang.names import Definition, earlier, sides, valid
 from smemlint.frontend.lower.gotos import jump_into_block
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.scope import Scope
@@ -80,7 +59,9 @@ class FunctionLowering:
         """An explicit full specialisation of a function template."""
         known = self._special.get(found.key)
         if known is None:
-            known = found.node.kind != FUNCTION_TEMPLATE and cursors.template_argument_count(found.node) > 0
+            known = (
+                found.node.kind != kinds.FUNCTION_TEMPLATE and cursors.template_argument_count(found.node) > 0
+            )
             self._special[found.key] = known
         return known
 
@@ -123,41 +104,44 @@ class FunctionLowering:
         initialisers: list[tuple[str, Expr]] = []
         earlier = self._first_parameters(node)
         for index, kid in enumerate(kids):
-            if kid.kind == PARAMETER:
+            if kid.kind == kinds.PARAMETER:
                 first = earlier[len(parameters)] if len(parameters) < len(earlier) else None
                 parameters.append(self._c.decls.parameter(kid, first))
-            elif kid.kind == OTHER_ATTRIBUTE:
+            elif kid.kind == kinds.OTHER_ATTRIBUTE:
                 text = self._c.decls.attribute_text(kid) or ""
                 if text.startswith("launch_bounds"):
                     launch_bounds = c.texts.call_arguments(text) or launch_bounds
                 elif text.startswith("cluster_dims"):
                     cluster_dims = c.texts.call_arguments(text) or cluster_dims
-            elif kid.kind == MEMBER_REFERENCE and node.kind in (CONSTRUCTOR, FUNCTION_TEMPLATE):
-                if index + 1 < len(kids) and is_expression(kids[index + 1].kind):
+            elif kid.kind == kinds.MEMBER_REF and node.kind in (kinds.CONSTRUCTOR, kinds.FUNCTION_TEMPLATE):
+                if index + 1 < len(kids) and kinds.is_expression(kids[index + 1].kind):
                     initialisers.append((cursors.spelling(kid), self._member(kids[index + 1])))
-            elif kid.kind in (TYPE_REF, TEMPLATE_REF):
-                if node.kind == CONSTRUCTOR and is_after_parameters(kids, index):
+            elif kid.kind in (kinds.TYPE_REF, kinds.TEMPLATE_REF):
+                if node.kind == kinds.CONSTRUCTOR and is_after_parameters(kids, index):
                     initialisers += self._base(kids, index)
-            elif kid.kind in (202, 224):
+            elif kid.kind in (kinds.COMPOUND, kinds.TRY):
                 body = kid
         if not cluster_dims:
             header = found.file.slice(found.begin, min(found.end, found.begin + 600))
             cluster = _CLUSTER.search(header)
             if cluster:
                 cluster_dims = c.texts.call_arguments(header[cluster.start() :]) or ()
-        left = GLOBAL_ATTRIBUTE in told and not c.has_body(found)
+        left = kinds.GLOBAL_ATTRIBUTE in told and not c.has_body(found)
         lowered: Stmt = Block(()) if body is None or left else self._body(body, found.text())
         specialises = None
         if self.is_specialisation(found):
             specialises = c.types.specialisation_arguments(node)
             self._list_specialisation(node, identifier)
-        elif owner is not None and owner.node.kind == CLASS_TEMPLATE:
+        elif owner is not None and owner.node.kind == kinds.CLASS_TEMPLATE:
             instance = cursors.semantic_parent(node)
-            if instance.kind in RECORDS and instance.kind != CLASS_TEMPLATE:
+            if instance.kind in kinds.RECORDS and instance.kind != kinds.CLASS_TEMPLATE:
                 specialises = c.types.specialisation_arguments(instance)
         place = self._c.decls.name_place(node)
         if not told and _CONSTEXPR.search(found.file.slice(found.begin, max(place.offset, found.begin))):
-            told = {HOST_ATTRIBUTE, DEVICE_ATTRIBUTE}  # as constant expressions of device code call it
+            told = {
+                kinds.HOST_ATTRIBUTE,
+                kinds.DEVICE_ATTRIBUTE,
+            }  # as constant expressions of device code call it
         return Function(
             id=identifier,
             name=found.name,
@@ -168,13 +152,16 @@ class FunctionLowering:
             returns=c.types.lower(cursors.cursor_result_type(node)),
             template=own,
             record=self._c.decls.stored_name(owner) if owner is not None else None,
-            static=node.kind in (METHOD, FUNCTION_TEMPLATE) and bool(cursors.is_static_method(node)),
+            static=node.kind in (kinds.METHOD, kinds.FUNCTION_TEMPLATE)
+            and bool(cursors.is_static_method(node)),
             launch_bounds=launch_bounds,
             cluster_dims=cluster_dims,
             specialises=specialises,
             initialisers=tuple(initialisers),
-            declared=body is None and node.kind == FUNCTION_TEMPLATE and not cursors.is_definition(node),
-            virtual=node.kind in (METHOD, DESTRUCTOR) and bool(cursors.is_virtual_method(node)),
+            declared=body is None
+            and node.kind == kinds.FUNCTION_TEMPLATE
+            and not cursors.is_definition(node),
+            virtual=node.kind in (kinds.METHOD, kinds.DESTRUCTOR) and bool(cursors.is_virtual_method(node)),
             requires=self._requires(found, parameters),
         )
 
@@ -193,23 +180,27 @@ class FunctionLowering:
         """What a constructor gives a member. Several values in parentheses are one list in a template."""
         parts = cursors.children(given)
         text = self._c.positions.text(given) or ""
-        if given.kind == UNEXPOSED and len(parts) > 1 and _is_list(text):
+        if given.kind == kinds.UNEXPOSED and len(parts) > 1 and _is_list(text):
             return InitList(tuple(map(self._c.exprs.lower, parts)), self._c.place(given))
         return self._c.exprs.lower(given)
 
     def _base(self, kids: list[Node], index: int) -> list[tuple[str, Expr]]:
         """What a constructor gives the base that is named at an index, or another constructor of its class:
         `Base(p)`, `Base{p}`, `Base<T>(p)`."""
-        if index and kids[index - 1].kind in (TYPE_REF, TEMPLATE_REF):
+        if index and kids[index - 1].kind in (kinds.TYPE_REF, kinds.TEMPLATE_REF):
             return []  # a template argument of the one before
-        given = next((k for k in kids[index + 1 :] if k.kind not in (TYPE_REF, TEMPLATE_REF)), None)
-        if given is None or given.kind not in (CALL, INIT_LIST, UNEXPOSED):
+        given = next(
+            (k for k in kids[index + 1 :] if k.kind not in (kinds.TYPE_REF, kinds.TEMPLATE_REF)), None
+        )
+        if given is None or given.kind not in (kinds.CALL, kinds.INIT_LIST, kinds.UNEXPOSED):
             return []
         exprs = self._c.exprs
         parts = cursors.children(given)
-        value = exprs.lower(given) if given.kind == CALL else InitList(tuple(map(exprs.lower, parts)))
+        value = exprs.lower(given) if given.kind == kinds.CALL else InitList(tuple(map(exprs.lower, parts)))
         named = cursors.referenced(kids[index])
-        meant = self._c.types.lower(cursors.typedef_underlying(named)) if named.kind in TYPEDEFS else None
+        meant = (
+            self._c.types.lower(cursors.typedef_underlying(named)) if named.kind in kinds.TYPEDEFS else None
+        )
         name = meant.name.rsplit("::", 1)[-1] if isinstance(meant, RecordRef) else cursors.spelling(named)
         return [(name, value)]
 
@@ -217,7 +208,7 @@ class FunctionLowering:
     def _first_parameters(node: Node) -> list[Node]:
         """Parameters of the function's first declaration, when that is another one."""
         first = earlier(node)
-        return [] if first is None else [k for k in cursors.children(first) if k.kind == PARAMETER]
+        return [] if first is None else [k for k in cursors.children(first) if k.kind == kinds.PARAMETER]
 
     def _body(self, body: Node, text: bytes) -> Stmt:
         try:
@@ -233,12 +224,12 @@ class FunctionLowering:
         self, found: Definition, kids: list[Node], outer: tuple[TemplateParam, ...]
     ) -> tuple[TemplateParam, ...]:
         """Own template parameters; an out-of-class definition names its record's anew, after them."""
-        given = [k for k in kids if k.kind in TEMPLATE_PARAMETERS]
+        given = [k for k in kids if k.kind in kinds.TEMPLATE_PARAMETERS]
         if not given:
             return ()
         outside = cursors.lexical_parent(found.node).d0 != cursors.semantic_parent(found.node).d0
         redeclared = given
-        if found.node.kind == FUNCTION_TEMPLATE:
+        if found.node.kind == kinds.FUNCTION_TEMPLATE:
             split = len(given) - (len(outer) if outside else 0)
             given, redeclared = given[:split], given[split:]
         else:
@@ -246,7 +237,7 @@ class FunctionLowering:
         aliases: list[TemplateParam] = []
         for node, parameter in zip(redeclared, outer, strict=False):
             name = cursors.spelling(node)
-            if node.kind == VALUE_PARAMETER:
+            if node.kind == kinds.VALUE_PARAMETER:
                 self._c.declared.variables[node.d0 or 0] = Name(parameter.id, parameter.name)
             if name != parameter.name:
                 aliases.append(
@@ -258,7 +249,7 @@ class FunctionLowering:
             return ()
         first = earlier(found.node)
         others = () if first is None else cursors.children(first)
-        return parameter_list(self._c, given, [k for k in others if k.kind in TEMPLATE_PARAMETERS])
+        return parameter_list(self._c, given, [k for k in others if k.kind in kinds.TEMPLATE_PARAMETERS])
 
     def _list_specialisation(self, node: Node, identifier: str) -> None:
         template = cursors.specialized_template(node)
@@ -275,14 +266,14 @@ class FunctionLowering:
 
 def is_after_parameters(kids: list[Node], index: int) -> bool:
     """Whether a reference to a type stands after the parameters, where base initialisers are."""
-    return not any(k.kind == PARAMETER for k in kids[index:])
+    return not any(k.kind == kinds.PARAMETER for k in kids[index:])
 
 
 def _side(attributes: set[int]) -> str:
-    if GLOBAL_ATTRIBUTE in attributes:
+    if kinds.GLOBAL_ATTRIBUTE in attributes:
         return "kernel"
-    if DEVICE_ATTRIBUTE in attributes:
-        return "both" if HOST_ATTRIBUTE in attributes else "device"
+    if kinds.DEVICE_ATTRIBUTE in attributes:
+        return "both" if kinds.HOST_ATTRIBUTE in attributes else "device"
     return "host"
 
 

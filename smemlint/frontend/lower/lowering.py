@@ -11,9 +11,9 @@ from typing import Protocol
 
 from clang import cindex
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition
+from smemlint.frontend.clang.names import Declarations, Definition
 from smemlint.frontend.clang.positions import Positions
 from smemlint.frontend.lower import asked
 from smemlint.frontend.lower.scope import Scope
@@ -154,7 +154,7 @@ class Context:
         followed = not self.host or len(text) <= HOST_LIMIT or definition.key in self.work.starting
         if followed or b"<<<" in text or b"__global__" in text:
             self.work.require(definition)
-            if definition.node.kind == FUNCTION_TEMPLATE:
+            if definition.node.kind == kinds.FUNCTION_TEMPLATE:
                 for special in self.declarations.functions_named.get(definition.name, ()):
                     if self.decls.is_specialisation(special):
                         self.work.require(special)
@@ -163,7 +163,9 @@ class Context:
         """Put a method on the list once its name is seen; operators and constructors have none at a call."""
         name = definition.name
         own = definition.record is not None and cursors.spelling(definition.record)
-        named = definition.node.kind in (METHOD, FUNCTION_TEMPLATE) and name.split("<", 1)[0] != own
+        named = (
+            definition.node.kind in (kinds.METHOD, kinds.FUNCTION_TEMPLATE) and name.split("<", 1)[0] != own
+        )
         text = definition.text()
         if definition.file.path in self.own and any(p.search(text) for p in self.work.matters):
             self.work.require(definition)

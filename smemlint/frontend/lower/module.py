@@ -8,13 +8,12 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import TypeAlias, TypeVar
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import INIT_LIST
-from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, METHOD, Declarations, Definition, valid, words_in
+from smemlint.frontend.clang.names import Declarations, Definition, valid, words_in
 from smemlint.frontend.clang.positions import Positions
 from smemlint.frontend.lower.assigned import with_assigned, with_set_apart
-from smemlint.frontend.lower.decls import SHARED_ATTRIBUTE, DeclarationLowering
+from smemlint.frontend.lower.decls import DeclarationLowering
 from smemlint.frontend.lower.expressions.asm import AsmLowering
 from smemlint.frontend.lower.expressions.calls import CallLowering
 from smemlint.frontend.lower.expressions.exprs import ExpressionLowering
@@ -333,7 +332,7 @@ def _shared_globals(c: Context) -> re.Pattern[bytes] | None:
         point = c.positions.point(node)
         if point is None or point[0].path not in c.own:
             continue
-        if any(k.kind == SHARED_ATTRIBUTE for k in cursors.children(node)):
+        if any(k.kind == kinds.SHARED_ATTRIBUTE for k in cursors.children(node)):
             c.decls.require_global(node, name, True)
             names.append(re.escape(name))
     return re.compile(rf"\b(?:{'|'.join(names)})\b".encode()) if names else None
@@ -369,7 +368,11 @@ def _launching_methods(
     """Names of the methods in a class that launch: who calls them need not name the class."""
     for kid in cursors.children(record.node):
         name = cursors.spelling(kid)
-        callable_ = kid.kind in (METHOD, FUNCTION_TEMPLATE) and _NAMES.fullmatch(name) and name != record.name
+        callable_ = (
+            kid.kind in (kinds.METHOD, kinds.FUNCTION_TEMPLATE)
+            and _NAMES.fullmatch(name)
+            and name != record.name
+        )
         if callable_ and _says((c.positions.text(kid) or "").encode(), patterns):
             yield name
 
@@ -427,7 +430,7 @@ def _callers(
 def _filled_by(c: Context, name: str) -> set[str]:
     """What keeps what a variable outside functions registers: who asks that leads to a launch as well."""
     node = c.declarations.variables_named.get(name)
-    if node is None or not _may_run_code(c, node) or cursors.initializer(node).kind == INIT_LIST:
+    if node is None or not _may_run_code(c, node) or cursors.initializer(node).kind == kinds.INIT_LIST:
         return set()
     known = c.declarations.functions_named
     return {

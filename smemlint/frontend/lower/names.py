@@ -5,20 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import MEMBER_REF_EXPR, OVERLOADED, is_expression
-from smemlint.frontend.clang.names import (
-    ENUMERATOR,
-    FIELD,
-    FUNCTIONS,
-    PARAMETER,
-    RECORDS,
-    UNEXPOSED_DECL,
-    VALUE_PARAMETER,
-    VARIABLE,
-    valid,
-)
+from smemlint.frontend.clang.names import valid
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.types import ARRAYS, POINTER
 from smemlint.frontend.text.expansion import ANGLES, listed
@@ -57,7 +46,9 @@ def _before_unnamed(node: Node) -> Node | None:
     """What stands before the unnamed structs and unions that clang writes into `s[t].x`; None where that is
     `this`."""
     found: Node | None = node
-    while found is not None and found.kind == MEMBER_REF_EXPR and _UNNAMED.search(cursors.spelling(found)):
+    while (
+        found is not None and found.kind == kinds.MEMBER_REF_EXPR and _UNNAMED.search(cursors.spelling(found))
+    ):
         found = next(iter(cursors.expressions(found)), None)
     return found
 
@@ -85,15 +76,15 @@ class NameLowering:
     def name(self, node: Node) -> Expr:
         target = cursors.referenced(node)
         kind = target.kind
-        if kind in (VARIABLE, PARAMETER, VALUE_PARAMETER):
+        if kind in (kinds.VARIABLE, kinds.PARAMETER, kinds.VALUE_PARAMETER):
             return self._variable(node, target)
-        if kind == ENUMERATOR:
+        if kind == kinds.ENUMERATOR:
             return self.enumerator(target, self._c.place(node))
-        if kind in FUNCTIONS or kind == OVERLOADED:
+        if kind in kinds.FUNCTIONS or kind == kinds.OVERLOADED:
             return self._c.calls.function_name(node, target)
-        if kind == UNEXPOSED_DECL:
+        if kind == kinds.UNEXPOSED_DECL:
             return self._instance(node, target) or self._variable(node, target)
-        if kind == FIELD:
+        if kind == kinds.FIELD:
             return StaticMember(
                 self._c.types.record(cursors.semantic_parent(target)),
                 cursors.spelling(target),
@@ -144,18 +135,18 @@ class NameLowering:
     def _first_use(self, target: Node) -> Expr:
         c = self._c
         name = cursors.spelling(target)
-        if target.kind == VALUE_PARAMETER:
+        if target.kind == kinds.VALUE_PARAMETER:
             parameter = c.scope.template(name)
             return Name(parameter.id if parameter else f"{name}@?", name)
         parent = cursors.semantic_parent(target)
-        if parent.kind in RECORDS:
+        if parent.kind in kinds.RECORDS:
             owner = c.types.record(parent)
             return StaticMember(owner, name)
         project = c.declarations.in_project(target)
         if not project and name in SPECIAL_NAMES:
             return special_triple(name) if name in SPECIAL_AXES else Special(name)
-        local = parent.kind in FUNCTIONS or cursors.lexical_parent(target).kind in FUNCTIONS
-        if target.kind == VARIABLE and not local:
+        local = parent.kind in kinds.FUNCTIONS or cursors.lexical_parent(target).kind in kinds.FUNCTIONS
+        if target.kind == kinds.VARIABLE and not local:
             return c.decls.require_global(target, name, project)
         point = c.positions.point(target)
         if not name and point is not None and (point[0].path, point[1]) in c.declared.unnamed:
@@ -167,7 +158,7 @@ class NameLowering:
         c = self._c
         enum = cursors.semantic_parent(target)
         owner = cursors.semantic_parent(enum)
-        if owner.kind in RECORDS:
+        if owner.kind in kinds.RECORDS:
             found = c.declarations.record(owner)
             if (
                 found is not None
@@ -212,7 +203,7 @@ class NameLowering:
 
     def member(self, node: Node) -> Expr:
         kids = cursors.children(node)
-        base_node = next((k for k in kids if is_expression(k.kind)), None)
+        base_node = next((k for k in kids if kinds.is_expression(k.kind)), None)
         if base_node is not None and cursors.extent(base_node).begin > cursors.extent(node).begin:
             base_node = None  # the first template argument of `launch<32, 1>(p)`, called on this object
         name = cursors.spelling(node)
@@ -224,16 +215,16 @@ class NameLowering:
             return self._dependent_member(node, kids, base_node)
         self._c.work.mention(name)
         target = cursors.referenced(node)
-        if target.kind == VARIABLE:
+        if target.kind == kinds.VARIABLE:
             return self._variable(node, target)
-        if target.kind == ENUMERATOR:
+        if target.kind == kinds.ENUMERATOR:
             return self.enumerator(target, self._c.place(node))
         place = self._c.place(node)
         if base_node is None:
             arguments = self._member_arguments(node, target)
             if valid(target) and _QUALIFIED.match(self._c.positions.text(node) or ""):
                 owner = self._c.types.record(cursors.semantic_parent(target))
-                if target.kind in FUNCTIONS:
+                if target.kind in kinds.FUNCTIONS:
                     return StaticMember(
                         owner, name, place, arguments
                     )  # `Base::get(i)`, whatever overrides it
@@ -249,7 +240,7 @@ class NameLowering:
             return Special(special.name, special.axis, place)
         own = cursors.canonical_type(cursors.cursor_type(base_node))
         arrow = own.kind == POINTER or self._is_array(base_node)
-        if not arrow and base_node.kind == 132:
+        if not arrow and base_node.kind == kinds.THIS:
             arrow = True
         if valid(target) and self._is_qualified(node, base_node):
             # `d.Base::at(i)`, whatever a derived class calls the same
@@ -279,7 +270,7 @@ class NameLowering:
         return cursors.cursor_type(node).kind in ARRAYS
 
     def _member_arguments(self, node: Node, target: Node) -> tuple[TemplateArgument, ...]:
-        if target.kind not in FUNCTIONS:
+        if target.kind not in kinds.FUNCTIONS:
             return ()
         if cursors.template_argument_count(target) > 0:
             return self._c.types.specialisation_arguments(target) or ()
@@ -292,7 +283,7 @@ class NameLowering:
     def _dependent_member(self, node: Node, kids: list[Node], base_node: Node | None) -> Expr:
         c = self._c
         place = c.place(node)
-        overloaded = next((k for k in kids if k.kind == OVERLOADED), None)
+        overloaded = next((k for k in kids if k.kind == kinds.OVERLOADED), None)
         tail = self._member_tail(node, base_node)
         if tail is None:
             found = c.texts.read_in_macro(node)
@@ -314,7 +305,7 @@ class NameLowering:
                 return found
         c.work.mention(name)
         arguments = c.texts.template_arguments(rest) if rest.startswith("<") else ()
-        if base_node is None or base_node.kind == 132:
+        if base_node is None or base_node.kind == kinds.THIS:
             owner = self._named_base(c.positions.text(node) or "", name)
             if owner is not None and self._is_base(owner):
                 return self._of_base(owner, name, place, arguments)
@@ -362,7 +353,7 @@ class NameLowering:
         text = positions.text(node)
         if text is None:
             return None
-        if base_node is not None and is_expression(base_node.kind):
+        if base_node is not None and kinds.is_expression(base_node.kind):
             base_text = positions.text(base_node)
             if base_text is not None and text.startswith(base_text):
                 text = text[len(base_text) :]

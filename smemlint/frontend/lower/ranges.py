@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import ARRAY_SUBSCRIPT, UNEXPOSED
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.types import CONSTANT_ARRAY
 from smemlint.ir import (
@@ -81,9 +80,9 @@ def _type_of(c: Context, node: Node) -> Type | None:
     if isinstance(type_, RecordRef | ArrayOf):
         return type_
     kids = cursors.children(node)
-    if node.kind == UNEXPOSED and len(kids) == 1:
+    if node.kind == kinds.UNEXPOSED and len(kids) == 1:
         return _type_of(c, kids[0])
-    if node.kind != ARRAY_SUBSCRIPT or len(kids) != 2:
+    if node.kind != kinds.ARRAY_SUBSCRIPT or len(kids) != 2:
         return None
     base = _type_of(c, kids[0])
     return base.element if isinstance(base, ArrayOf) else None

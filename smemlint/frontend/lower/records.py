@@ -7,29 +7,9 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import is_expression
-from smemlint.frontend.clang.names import (
-    ALIAS_TEMPLATE,
-    CLASS_TEMPLATE,
-    CONSTRUCTOR,
-    DESTRUCTOR,
-    ENUM,
-    ENUMERATOR,
-    FIELD,
-    FUNCTIONS,
-    METHOD,
-    PARTIAL,
-    RECORDS,
-    TEMPLATE_PARAMETERS,
-    TYPEDEFS,
-    UNION,
-    VARIABLE,
-    Definition,
-    earlier,
-    valid,
-)
+from smemlint.frontend.clang.names import Definition, earlier, valid
 from smemlint.frontend.lower.assigned import is_set
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.scope import Scope
@@ -58,8 +38,6 @@ from smemlint.ir import (
 from smemlint.ir.types import primary_name
 from smemlint.patterns import pattern
 
-BASE_SPECIFIER = 44
-PACKED_ATTRIBUTE = 408
 _PUBLIC = 1
 _BITS_GIVEN = pattern(r":[^=:{]*(?:=|\{)\s*([^{}]*?)\s*\}?\s*$")
 
@@ -93,10 +71,10 @@ def _given_to_bits(text: str) -> Expr | None:
 
 def _makes_more_of(kid: Node) -> bool:
     """Whether a part of a record makes it more than a plain one, whose padding nobody else may use."""
-    if kid.kind == FIELD:
+    if kid.kind == kinds.FIELD:
         return bool(cursors.access_specifier(kid) > _PUBLIC)
-    return kid.kind in (CONSTRUCTOR, DESTRUCTOR) or (
-        kid.kind == METHOD and bool(cursors.is_copy_assignment(kid))
+    return kid.kind in (kinds.CONSTRUCTOR, kinds.DESTRUCTOR) or (
+        kid.kind == kinds.METHOD and bool(cursors.is_copy_assignment(kid))
     )
 
 
@@ -130,12 +108,12 @@ class RecordLowering:
         name = declarations.qualified(found.node if found is not None else node)
         if found is not None:
             parent = cursors.semantic_parent(found.node)
-            if parent.kind in FUNCTIONS:
+            if parent.kind in kinds.FUNCTIONS:
                 name = f"{name}@{found.begin}"
             taken = self._taken.setdefault(name, found.key)
             if (
                 taken != found.key
-                and found.node.kind not in (CLASS_TEMPLATE, PARTIAL)
+                and found.node.kind not in (kinds.CLASS_TEMPLATE, kinds.PARTIAL)
                 and not self._arguments(found)
             ):
                 name = f"{name}@{found.begin}"
@@ -151,7 +129,7 @@ class RecordLowering:
     def stored_name(self, found: Definition) -> str:
         """Key in `Module.records`: of a specialisation, the name with its arguments."""
         name = self.record_name(found.node)
-        if found.node.kind == PARTIAL or self._arguments(found):
+        if found.node.kind == kinds.PARTIAL or self._arguments(found):
             text = cursors.display_name(found.node)
             if self._has_twin(found, text):
                 text = f"{text[:-1]}@{found.begin}>"
@@ -161,8 +139,9 @@ class RecordLowering:
     def _has_twin(self, found: Definition, text: str) -> bool:
         """Whether another specialisation has the same pattern, and differs in what it requires."""
         others = self._c.declarations.records_named.get(found.name, ())
-        return found.node.kind == PARTIAL and any(
-            o is not found and o.node.kind == PARTIAL and cursors.display_name(o.node) == text for o in others
+        return found.node.kind == kinds.PARTIAL and any(
+            o is not found and o.node.kind == kinds.PARTIAL and cursors.display_name(o.node) == text
+            for o in others
         )
 
     def own_parameters(self, found: Definition) -> tuple[TemplateParam, ...]:
@@ -219,10 +198,10 @@ class RecordLowering:
     def _require_around(self, found: Definition) -> None:
         """The template that a specialisation belongs to, and the record that one stands in."""
         declarations = self._c.declarations
-        if found.node.kind == PARTIAL or self._arguments(found):
+        if found.node.kind == kinds.PARTIAL or self._arguments(found):
             own = declarations.qualified(found.node)
             for other in declarations.records_named.get(found.name, ()):
-                if other.node.kind == CLASS_TEMPLATE and declarations.qualified(other.node) == own:
+                if other.node.kind == kinds.CLASS_TEMPLATE and declarations.qualified(other.node) == own:
                     self.require_record(other)
         outer = declarations.around(found.node)
         if outer is not None:
@@ -273,7 +252,7 @@ class RecordLowering:
                 fields=tuple(fields),
                 place=place,
                 template=parameters,
-                union=node.kind == UNION or self._says_union(found),
+                union=node.kind == kinds.UNION or self._says_union(found),
                 bases=tuple(bases),
                 constants=constants,
                 aliases=aliases,
@@ -282,19 +261,19 @@ class RecordLowering:
             )
 
         for kid in kids:
-            if kid.kind == ALIAS_TEMPLATE:
+            if kid.kind == kinds.ALIAS_TEMPLATE:
                 templates[cursors.spelling(kid)] = type_template(self._c, kid)
-            elif kid.kind in TYPEDEFS:
+            elif kid.kind in kinds.TYPEDEFS:
                 aliases[cursors.spelling(kid)] = c.types.lower(cursors.typedef_underlying(kid))
-            elif kid.kind in RECORDS:
+            elif kid.kind in kinds.RECORDS:
                 self._nested(kid, found, fields, aliases, templates)
-            elif kid.kind == FIELD:
+            elif kid.kind == kinds.FIELD:
                 fields.append(self._field(kid))
-            elif kid.kind == VARIABLE:
+            elif kid.kind == kinds.VARIABLE:
                 constants[cursors.spelling(kid)] = self._static(kid, bool(parameters))
-            elif kid.kind == ENUM:
+            elif kid.kind == kinds.ENUM:
                 self._enumerators(kid, constants, aliases)
-            elif kid.kind == BASE_SPECIFIER:
+            elif kid.kind == kinds.BASE_SPECIFIER:
                 base = c.types.of(kid)
                 own = own_arguments(parameters) if specialises is None else specialises
                 itself = isinstance(base, RecordRef) and (base.name, base.arguments) == (
@@ -302,24 +281,26 @@ class RecordLowering:
                     own,
                 )
                 bases.append(OpaqueType(cursors.type_spelling(cursors.cursor_type(kid))) if itself else base)
-            elif kid.kind in FUNCTIONS:
+            elif kid.kind in kinds.FUNCTIONS:
                 self._method(kid, found, methods)
             else:
                 continue
-            if kid.kind in TYPEDEFS or kid.kind in (VARIABLE, ENUM):
+            if kid.kind in kinds.TYPEDEFS or kid.kind in (kinds.VARIABLE, kinds.ENUM):
                 c.found.records[stored] = partial()
-        if node.kind == CLASS_TEMPLATE:
+        if node.kind == kinds.CLASS_TEMPLATE:
             self._special_methods(node, kids, methods)
         result = partial()
         return replace(
             result,
             align=self._c.decls.alignment(kids),
             given=self._given(node, constants),
-            declared=node.kind == CLASS_TEMPLATE and not cursors.is_definition(node),
+            declared=node.kind == kinds.CLASS_TEMPLATE and not cursors.is_definition(node),
             specialisations=self._specialisations(found),
-            packing=Packing(any(k.kind == PACKED_ATTRIBUTE for k in kids), self._pragma_pack(found)),
-            virtual=any(k.kind in (METHOD, DESTRUCTOR) and cursors.is_virtual_method(k) for k in kids),
-            virtual_bases=any(k.kind == BASE_SPECIFIER and cursors.is_virtual_base(k) for k in kids),
+            packing=Packing(any(k.kind == kinds.PACKED_ATTRIBUTE for k in kids), self._pragma_pack(found)),
+            virtual=any(
+                k.kind in (kinds.METHOD, kinds.DESTRUCTOR) and cursors.is_virtual_method(k) for k in kids
+            ),
+            virtual_bases=any(k.kind == kinds.BASE_SPECIFIER and cursors.is_virtual_base(k) for k in kids),
             plain=not any(_makes_more_of(k) for k in kids) and all(f.init is None for f in fields),
         )
 
@@ -327,13 +308,13 @@ class RecordLowering:
         """The arguments that a specialisation is for."""
         c, node = self._c, found.node
         specialises = None
-        if node.kind == PARTIAL:
+        if node.kind == kinds.PARTIAL:
             specialises = c.types.pattern_arguments(node)
         elif self._arguments(found):
             specialises = c.types.specialisation_arguments(node)
             if specialises is None:  # with a pack
                 specialises = c.texts.template_arguments(cursors.display_name(node))
-        if specialises is not None and cursors.semantic_parent(node).kind in RECORDS:
+        if specialises is not None and cursors.semantic_parent(node).kind in kinds.RECORDS:
             specialises = (*own_arguments(self.outer_parameters(found)), *specialises)
         return specialises
 
@@ -344,7 +325,7 @@ class RecordLowering:
 
     @staticmethod
     def _says_union(found: Definition) -> bool:
-        if found.node.kind not in (CLASS_TEMPLATE, PARTIAL):
+        if found.node.kind not in (kinds.CLASS_TEMPLATE, kinds.PARTIAL):
             return False
         return bool(re.match(rb"template\s*<[^{;]*>\s*union\b", found.text()[:2000]))
 
@@ -358,7 +339,7 @@ class RecordLowering:
     ) -> None:
         c = self._c
         entry = c.declarations.add_record(kid, found.file)
-        if entry is None and kid.kind == CLASS_TEMPLATE:
+        if entry is None and kid.kind == kinds.CLASS_TEMPLATE:
             entry = c.declarations.add_declared(kid, found.file)
         elif entry is None:  # `struct Policy;`, and `struct Helper::Policy { ... };` outside
             entry = c.declarations.record(kid)
@@ -367,9 +348,9 @@ class RecordLowering:
         self.require_record(entry)
         if cursors.is_anonymous_record(kid):
             fields.append(Field("", c.types.record(kid), self._c.decls.place_of(kid)))
-        elif kid.kind == CLASS_TEMPLATE:
+        elif kid.kind == kinds.CLASS_TEMPLATE:
             templates[cursors.spelling(kid)] = TypeTemplate(self.own_parameters(entry), c.types.record(kid))
-        elif kid.kind != PARTIAL:
+        elif kid.kind != kinds.PARTIAL:
             aliases[cursors.spelling(kid)] = c.types.record(kid)
 
     def _field(self, node: Node) -> Field:
@@ -378,7 +359,7 @@ class RecordLowering:
         bits: Expr | None = None
         if cursors.is_bit_field(node):
             width = int(cursors.bit_width(node))
-            written = [k for k in kids if is_expression(k.kind)]
+            written = [k for k in kids if kinds.is_expression(k.kind)]
             bits = Literal(width) if width >= 0 or not written else c.exprs.lower(written[0])
         text = c.positions.text(node) or ""
         given = self._given_to_member(kids, text)
@@ -395,7 +376,7 @@ class RecordLowering:
         """The initialiser of a member that is written so; it stands behind the extents of an array."""
         if not ("=" in text or "{" in text):
             return None
-        for node in reversed([k for k in kids if is_expression(k.kind)]):
+        for node in reversed([k for k in kids if kinds.is_expression(k.kind)]):
             written = self._c.positions.text(node)
             if written is None:  # of a macro
                 return node
@@ -416,7 +397,7 @@ class RecordLowering:
         kids = cursors.children(node)
         identifier = cursors.usr(node)
         storage = "constant" if is_constant(cursors.cursor_type(node)) else "static"
-        if any(k.kind == 416 for k in kids):
+        if any(k.kind == kinds.SHARED_ATTRIBUTE for k in kids):
             storage = "shared"
         var = self._c.decls.variable(node, kids, identifier, name, storage)
         if var.init is None:
@@ -431,10 +412,10 @@ class RecordLowering:
         own = c.scope.templates[-1] if c.scope.templates else ()
         for other in self._outside(owner, var.name):
             kids = cursors.children(other)
-            written = [k for k in kids if is_expression(k.kind)]
+            written = [k for k in kids if kinds.is_expression(k.kind)]
             if cursors.semantic_parent(other).kind != owner.kind or not written:
                 continue
-            names = [cursors.spelling(k) for k in kids if k.kind in TEMPLATE_PARAMETERS]
+            names = [cursors.spelling(k) for k in kids if k.kind in kinds.TEMPLATE_PARAMETERS]
             renamed = tuple(replace(p, name=n) for p, n in zip(own[-len(names) :], names, strict=False))
             with c.within(replace(c.scope, templates=[*c.scope.templates, renamed])):
                 return replace(var, init=c.exprs.lower(written[-1]))
@@ -445,11 +426,11 @@ class RecordLowering:
     ) -> tuple[tuple[tuple[TemplateArgument, ...], Var], ...]:
         """`template <> const int A<B>::n = 4;`: constants that one instance of a template has."""
         found: list[tuple[tuple[TemplateArgument, ...], Var]] = []
-        for name, var in constants.items() if node.kind == CLASS_TEMPLATE else ():
+        for name, var in constants.items() if node.kind == kinds.CLASS_TEMPLATE else ():
             for other in self._outside(node, name):
                 owner = cursors.semantic_parent(other)
                 written = cursors.expressions(other)
-                if owner.kind != CLASS_TEMPLATE and written:
+                if owner.kind != kinds.CLASS_TEMPLATE and written:
                     arguments = self._c.types.specialisation_arguments(owner)
                     if arguments:
                         found.append((arguments, replace(var, init=self._c.exprs.lower(written[-1]))))
@@ -465,7 +446,7 @@ class RecordLowering:
             aliases[name] = self._c.types.enum(node)
         previous: Expr | None = None
         for kid in cursors.children(node):
-            if kid.kind == ENUMERATOR:
+            if kid.kind == kinds.ENUMERATOR:
                 var = self._c.decls.enumerator_constant(kid, previous)
                 constants[var.name] = var
                 previous = var.init
@@ -473,10 +454,10 @@ class RecordLowering:
     def _special_methods(self, node: Node, kids: list[Node], methods: dict[str, list[str]]) -> None:
         """`template <> int *Shared<int>::get() { ... }`: the methods of one instance of a template."""
         declarations = self._c.declarations
-        for name in dict.fromkeys(cursors.spelling(kid) for kid in kids if kid.kind in FUNCTIONS):
+        for name in dict.fromkeys(cursors.spelling(kid) for kid in kids if kid.kind in kinds.FUNCTIONS):
             for entry in declarations.functions_named.get(name, ()):
                 owner = cursors.semantic_parent(entry.node)
-                if owner.kind not in RECORDS or owner.kind == CLASS_TEMPLATE:
+                if owner.kind not in kinds.RECORDS or owner.kind == kinds.CLASS_TEMPLATE:
                     continue
                 meant = declarations.record(owner)
                 if meant is not None and meant.node.d0 == node.d0:
@@ -501,12 +482,12 @@ class RecordLowering:
         methods.setdefault(name, []).append(self._c.decls.function_id(entry))
 
     def _specialisations(self, found: Definition) -> tuple[str, ...]:
-        if found.node.kind != CLASS_TEMPLATE:
+        if found.node.kind != kinds.CLASS_TEMPLATE:
             return ()
         result: list[str] = []
         own = self._c.declarations.qualified(found.node)
         for other in self._c.declarations.records_named.get(found.name, ()):
-            special = other.node.kind == PARTIAL or self._arguments(other)
+            special = other.node.kind == kinds.PARTIAL or self._arguments(other)
             if special and self._c.declarations.qualified(other.node) == own:
                 self.require_record(other)
                 result.append(self.stored_name(other))
@@ -588,11 +569,11 @@ class RecordLowering:
             parameters = template_parameters(self._c, defined, None)
             c.scope.templates.append(parameters)
             kids = cursors.children(defined)
-            fields = [self._field(k) for k in kids if k.kind == FIELD]
+            fields = [self._field(k) for k in kids if k.kind == kinds.FIELD]
             if not fields:
                 return  # what is in it is not declared here
             align = self._c.decls.alignment(kids) or vector_alignment(name)
-            union = defined.kind == UNION
+            union = defined.kind == kinds.UNION
             c.found.records[name] = Record(
                 name, tuple(fields), self._c.decls.place_of(defined), parameters, union, align
             )

@@ -6,10 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import DECL_REF, is_expression
-from smemlint.frontend.clang.names import ENUM, RECORDS, TYPEDEFS, UNEXPOSED_DECL, VARIABLE
 from smemlint.frontend.lower.expressions.builtin_operators import read_from_stream
 from smemlint.frontend.lower.gotos import structured
 from smemlint.frontend.lower.lowering import DEPTH_LIMIT, Context
@@ -46,10 +44,7 @@ from smemlint.ir.walk import walk
 from smemlint.patterns import pattern
 from smemlint.source.blank import blank_literals
 
-LABEL_REFERENCE = 48
 _LABEL_WITHIN = "a label of a switch within another statement"
-COMPOUND, CASE, DEFAULT, FOR, NULL, DECL_STMT, UNEXPOSED_STMT = 202, 203, 204, 209, 230, 231, 200
-CATCH = 223
 _WAYS_OUT = (Break, Continue, Return, Goto)
 _LABELS = 256
 """Values of a range of cases (`case 1 ... 4`) that are cases of their own; longer ones are unknown."""
@@ -89,14 +84,18 @@ class StatementLowering:
         """Any statement; never raises, what is not understood becomes UnknownStmt with its parts."""
         c = self._c
         c.positions.at(node)
-        if is_expression(node.kind):
+        if kinds.is_expression(node.kind):
             return self.expression(node)
         if c.depth > DEPTH_LIMIT:
             return UnknownStmt("nested too deeply", (), c.place(node))
         handler = self._handlers.get(node.kind)
         if handler is None:
             parts = self.statements([k for k in cursors.children(node) if 100 <= k.kind < 300])
-            reason = _LABEL_WITHIN if node.kind in (CASE, DEFAULT) else f"statement of kind {node.kind}"
+            reason = (
+                _LABEL_WITHIN
+                if node.kind in (kinds.CASE, kinds.DEFAULT)
+                else f"statement of kind {node.kind}"
+            )
             return UnknownStmt(reason, tuple(parts), c.place(node))
         c.depth += 1
         try:
@@ -108,10 +107,10 @@ class StatementLowering:
         """A sequence, declarations taken apart and blocks of launches laid flat."""
         result: list[Stmt] = []
         for node in nodes:
-            if node.kind == DECL_STMT:
+            if node.kind == kinds.DECL_STMT:
                 self._c.positions.at(node)
                 result.extend(self._declared(node))
-            elif node.kind != NULL:
+            elif node.kind != kinds.NULL:
                 result.append(self.lower(node))
         return result
 
@@ -167,15 +166,15 @@ class StatementLowering:
     def _declared(self, node: Node) -> list[Stmt]:
         result: list[Stmt] = []
         for kid in cursors.children(node):
-            if kid.kind == VARIABLE:
+            if kid.kind == kinds.VARIABLE:
                 result.extend(self._c.decls.local(kid))
-            elif kid.kind in TYPEDEFS:
+            elif kid.kind in kinds.TYPEDEFS:
                 self._c.decls.local_type(kid)
-            elif kid.kind == ENUM:
+            elif kid.kind == kinds.ENUM:
                 result.extend(self._c.decls.local_enum(kid))
-            elif kid.kind == UNEXPOSED_DECL:
+            elif kid.kind == kinds.UNEXPOSED_DECL:
                 result.extend(self._c.decls.structured(kid))
-            elif kid.kind in RECORDS:
+            elif kid.kind in kinds.RECORDS:
                 self._c.decls.enter_local(kid)
                 if cursors.is_anonymous_record(kid):
                     result.extend(self._c.decls.anonymous(kid, node))
@@ -237,8 +236,8 @@ class StatementLowering:
     def _declared_first(self, kids: list[Node]) -> tuple[list[Stmt], list[Node]]:
         """What `if (int x = f(); x)` declares, and the rest."""
         before: list[Stmt] = []
-        while len(kids) > 2 and kids[0].kind in (DECL_STMT, VARIABLE):
-            local = self._declared if kids[0].kind == DECL_STMT else self._c.decls.local
+        while len(kids) > 2 and kids[0].kind in (kinds.DECL_STMT, kinds.VARIABLE):
+            local = self._declared if kids[0].kind == kinds.DECL_STMT else self._c.decls.local
             before, kids = [*before, *local(kids[0])], kids[1:]
         return before, kids
 
@@ -260,17 +259,17 @@ class StatementLowering:
         if len(kids) != 2:
             return UnknownStmt("switch", tuple(before + self.statements(kids)), c.place(node))
         value = c.exprs.lower(kids[0])
-        body = cursors.children(kids[1]) if kids[1].kind == COMPOUND else [kids[1]]
+        body = cursors.children(kids[1]) if kids[1].kind == kinds.COMPOUND else [kids[1]]
         cases: list[tuple[Expr | None, list[Stmt]]] = []
         leading: list[Stmt] = []
         for item in body:
-            while item.kind in (CASE, DEFAULT):
+            while item.kind in (kinds.CASE, kinds.DEFAULT):
                 inner = cursors.children(item)
                 cases.extend((label, []) for label in self._labels(item, inner))
                 if not inner:
                     break
                 item = inner[-1]
-            if item.kind in (CASE, DEFAULT, NULL):
+            if item.kind in (kinds.CASE, kinds.DEFAULT, kinds.NULL):
                 continue
             found = self.statements([item])
             if self._lost_its_label(cases, found):
@@ -286,7 +285,7 @@ class StatementLowering:
 
     def _labels(self, item: Node, inner: list[Node]) -> Sequence[Expr | None]:
         """What leads to a case: one value, each of `case 1 ... 4`, or None for what no other case takes."""
-        if item.kind == DEFAULT or not inner:
+        if item.kind == kinds.DEFAULT or not inner:
             return (None,)
         labels = self._c.exprs.lower_all(inner[:-1])
         if len(labels) < 2:
@@ -317,8 +316,8 @@ class StatementLowering:
         while waiting:
             use = waiting.pop()
             waiting.extend(cursors.children(use))
-            target = cursors.referenced(use) if use.kind == DECL_REF else use
-            at = c.positions.start(target) if target.kind == VARIABLE else None
+            target = cursors.referenced(use) if use.kind == kinds.DECL_REF else use
+            at = c.positions.start(target) if target.kind == kinds.VARIABLE else None
             if at is not None and at[0] is start[0] and start[1] < at[1] < end[1]:
                 found.setdefault(at[1], target)
         return [s for at in sorted(found) for s in c.decls.local(found[at])]
@@ -332,7 +331,7 @@ class StatementLowering:
             return UnknownStmt("for", (), c.place(node))
         first, asked, last = self._for_parts(node, kids[:-1])
         init = self.lower(first) if first is not None else None
-        declares = asked is not None and asked.kind == VARIABLE
+        declares = asked is not None and asked.kind == kinds.VARIABLE
         condition = c.exprs.lower(asked) if asked is not None and not declares else None
         step = c.exprs.lower(last) if last is not None else None
         body = self._asked(asked, kids[-1]) if asked is not None and declares else self.lower(kids[-1])
@@ -361,7 +360,7 @@ class StatementLowering:
         kids = cursors.children(node)
         if len(kids) < 2:
             return UnknownStmt("while", tuple(self.statements(kids)), c.place(node))
-        declares = kids[0].kind == VARIABLE
+        declares = kids[0].kind == kinds.VARIABLE
         condition = None if declares else c.exprs.lower(kids[0])
         body = self._asked(kids[0], kids[-1]) if declares else self.lower(kids[-1])
         return Loop(None, condition, None, body, True, None, c.place(node))
@@ -389,11 +388,11 @@ class StatementLowering:
         ranges: list[Node] = []
         place = self._c.place(node)
         for kid in cursors.children(node):
-            if kid.kind == VARIABLE:
+            if kid.kind == kinds.VARIABLE:
                 parts.extend(self._c.decls.local(kid))
-            elif kid.kind == UNEXPOSED_DECL:
+            elif kid.kind == kinds.UNEXPOSED_DECL:
                 parts.extend(self._c.decls.structured(kid))
-            elif is_expression(kid.kind) or kid.kind >= 200:
+            elif kinds.is_expression(kid.kind) or kid.kind >= 200:
                 ranges.append(kid)
         if len(ranges) == 2 and place is not None:
             found = range_loop(self._c, ranges[0], parts, self.lower(ranges[1]), place)
@@ -412,7 +411,7 @@ class StatementLowering:
         return Labeled(cursors.spelling(node), self.block(parts), place=self._c.place(node))
 
     def _goto(self, node: Node) -> Stmt:
-        labels = [k for k in cursors.children(node) if k.kind == LABEL_REFERENCE]
+        labels = [k for k in cursors.children(node) if k.kind == kinds.LABEL_REF]
         if not labels:  # `goto *p`
             return UnknownStmt("goto", (), self._c.place(node))
         return Goto(cursors.spelling(labels[0]), place=self._c.place(node))
@@ -423,18 +422,18 @@ class StatementLowering:
     def _try(self, node: Node) -> Stmt:
         """What is tried, and behind it each handler on a condition that nobody knows."""
         kids = cursors.children(node)
-        handlers = [k for k in kids if k.kind == CATCH]
+        handlers = [k for k in kids if k.kind == kinds.CATCH]
         caught: Stmt | None = None
         for handler in reversed(handlers):
             threw = UnknownExpr("exception", (), self._c.place(handler))
             caught = If(threw, self._handler(handler), caught, place=self._c.place(handler))
-        tried = self.block(self.statements(k for k in kids if k.kind == COMPOUND))
+        tried = self.block(self.statements(k for k in kids if k.kind == kinds.COMPOUND))
         return tried if caught is None else Try((tried, caught))
 
     def _handler(self, node: Node) -> Stmt:
         kids = cursors.children(node)
-        exception = [_caught(s) for k in kids if k.kind == VARIABLE for s in self._c.decls.local(k)]
-        body = self.statements(k for k in kids if k.kind == COMPOUND)
+        exception = [_caught(s) for k in kids if k.kind == kinds.VARIABLE for s in self._c.decls.local(k)]
+        body = self.statements(k for k in kids if k.kind == kinds.COMPOUND)
         return Block((*exception, *body), scope=True)
 
 
@@ -462,9 +461,9 @@ def _semicolons(data: bytes, at: int) -> tuple[int, int] | None:
 
 def _likely_slot(kid: Node) -> int:
     """Init, condition or step by the look of it, for loops written in macros."""
-    if kid.kind == DECL_STMT:
+    if kid.kind == kinds.DECL_STMT:
         return 0
-    return 2 if kid.kind in (112, 115) else 1
+    return 2 if kid.kind in (kinds.UNARY_OPERATOR, kinds.COMPOUND_ASSIGNMENT) else 1
 
 
 def _leaves(stmt: Stmt) -> bool:

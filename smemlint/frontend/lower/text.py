@@ -6,17 +6,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import is_expression
-from smemlint.frontend.clang.names import (
-    ALIAS_TEMPLATE,
-    ENUM,
-    ENUMERATOR,
-    RECORDS,
-    TEMPLATE_PARAMETERS,
-    nearest,
-)
+from smemlint.frontend.clang.names import nearest
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.templates.parameters import named_alias
 from smemlint.frontend.lower.templates.variables import written
@@ -57,10 +49,10 @@ class TextLowering:
 
     def _collect_hints(self, node: Node, depth: int) -> None:
         for kid in cursors.children(node):
-            if kid.kind in (43, 45):
+            if kid.kind in (kinds.TYPE_REF, kinds.TEMPLATE_REF):
                 target = cursors.referenced(kid)
                 self._hints[cursors.spelling(target)] = target
-            elif depth < 2 and is_expression(kid.kind):
+            elif depth < 2 and kinds.is_expression(kid.kind):
                 self._collect_hints(kid, depth + 1)
 
     def _parser(self, tokens: Sequence[str]) -> TextParser:
@@ -103,7 +95,7 @@ class TextLowering:
         candidates = declarations.records_named.get(last)
         if candidates:
             chosen = self._hints.get(last) if len(candidates) > 1 else None
-            if chosen is None or chosen.kind not in RECORDS:
+            if chosen is None or chosen.kind not in kinds.RECORDS:
                 nodes = [candidate.node for candidate in candidates]
                 chosen = declarations.among(nodes, name, self._c.scope.around) or nodes[0]
             if arguments is None:
@@ -124,15 +116,15 @@ class TextLowering:
         if node is None and arguments is not None:
             trait = _trait(last, arguments) if name.removesuffix(last) in TRAIT_SCOPES else None
             return trait or (RecordRef(name, arguments) if _CLASS.fullmatch(name) else None)
-        if node is None or node.kind == ENUMERATOR:
+        if node is None or node.kind == kinds.ENUMERATOR:
             return None
-        if node.kind == ENUM:
+        if node.kind == kinds.ENUM:
             return self._c.types.enum(node)
-        if node.kind in TEMPLATE_PARAMETERS:
+        if node.kind in kinds.TEMPLATE_PARAMETERS:
             return None
         if arguments is not None:
             return self._c.types.template_id(node, arguments)
-        return named_alias(self._c, node) if node.kind == ALIAS_TEMPLATE else self._c.types.of(node)
+        return named_alias(self._c, node) if node.kind == kinds.ALIAS_TEMPLATE else self._c.types.of(node)
 
     def _nearest(self, name: str, named: dict[str, Node]) -> Node | None:
         """What a name means of several that are called so in different namespaces."""

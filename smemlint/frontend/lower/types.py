@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import CType, Node
-from smemlint.frontend.clang.names import (
-    ALIAS_TEMPLATE,
-    CLASS_TEMPLATE,
-    FUNCTIONS,
-    PARTIAL,
-    RECORDS,
-    UNION,
-    Definition,
-)
+from smemlint.frontend.clang.names import Definition
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.templates.parameters import expand_alias
 from smemlint.frontend.text.expansion import ANGLES, listed
@@ -193,11 +185,11 @@ class TypeLowering:
             parameter = self._c.scope.by_index(int(indexed.group(1)), int(indexed.group(2)))
             return TypeParam(parameter.id, parameter.name) if parameter else OpaqueType(text)
         declaration = cursors.type_declaration(type_)
-        if declaration.kind == CLASS_TEMPLATE:
+        if declaration.kind == kinds.CLASS_TEMPLATE:
             return self._template_record(declaration, type_, text)
-        if declaration.kind == ALIAS_TEMPLATE:
+        if declaration.kind == kinds.ALIAS_TEMPLATE:
             return self._alias_template(declaration, self._arguments_of(type_, text))
-        if declaration.kind in RECORDS:
+        if declaration.kind in kinds.RECORDS:
             return self.record(declaration)
         return self._from_text(text)
 
@@ -241,7 +233,7 @@ class TypeLowering:
         """`Template<arguments>` for a class or alias template."""
         if not self._tells_constants(declaration):
             arguments = plain(arguments)
-        if declaration.kind == ALIAS_TEMPLATE:
+        if declaration.kind == kinds.ALIAS_TEMPLATE:
             return self._alias_template(declaration, arguments)
         found = self._c.declarations.record(declaration)
         if found is not None:
@@ -281,11 +273,11 @@ class TypeLowering:
         """Template arguments of an instance, or a template's own parameters inside its pattern."""
         outer: tuple[TemplateArgument, ...] = ()
         parent = cursors.semantic_parent(declaration)
-        if parent.kind in RECORDS:
+        if parent.kind in kinds.RECORDS:
             outer = self.record_arguments(parent, self._c.declarations.record(parent))
-        elif found is not None and parent.kind in FUNCTIONS:
+        elif found is not None and parent.kind in kinds.FUNCTIONS:
             outer = own_arguments(self._c.decls.outer_parameters(found))
-        if declaration.kind == PARTIAL:  # its members mean this specialisation, not the template's own
+        if declaration.kind == kinds.PARTIAL:  # its members mean this specialisation, not the template's own
             return (*outer, *self.pattern_arguments(declaration))
         count = cursors.template_argument_count(declaration)
         if count > 0:
@@ -297,10 +289,14 @@ class TypeLowering:
             if any(a is None for a in own):
                 own = self._c.texts.template_arguments(cursors.display_name(declaration))
             return (*outer, *(a for a in own if a is not None))
-        if declaration.kind == UNION and found is not None and found.node.kind in (CLASS_TEMPLATE, PARTIAL):
+        if (
+            declaration.kind == kinds.UNION
+            and found is not None
+            and found.node.kind in (kinds.CLASS_TEMPLATE, kinds.PARTIAL)
+        ):
             # libclang counts the arguments of classes only
             return (*outer, *self._c.texts.template_arguments(cursors.display_name(declaration)))
-        if found is not None and found.node.kind == CLASS_TEMPLATE:
+        if found is not None and found.node.kind == kinds.CLASS_TEMPLATE:
             return (*outer, *own_arguments(self._c.decls.own_parameters(found)))
         return outer
 
@@ -324,7 +320,7 @@ class TypeLowering:
     def _tells_constants(self, template: Node) -> bool:
         """Whether a template has specialisations for constant types."""
         named = self._c.declarations.records_named.get(cursors.spelling(template), ())
-        partial = (cursors.display_name(n.node) for n in named if n.node.kind == PARTIAL)
+        partial = (cursors.display_name(n.node) for n in named if n.node.kind == kinds.PARTIAL)
         return any(_CONSTANT.match(part) for text in partial for part in _written_arguments(text))
 
     def _argument(self, declaration: Node, index: int) -> TemplateArgument | None:

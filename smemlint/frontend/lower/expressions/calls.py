@@ -2,31 +2,9 @@
 
 from __future__ import annotations
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import (
-    CALL,
-    DECL_REF,
-    MEMBER_REF_EXPR,
-    NAMESPACE_REF,
-    OVERLOADED,
-    PAREN,
-    TEMPLATE_REF,
-    TYPE_REF,
-    UNEXPOSED,
-    is_expression,
-)
-from smemlint.frontend.clang.names import (
-    CONSTRUCTOR,
-    CONVERSION,
-    FUNCTION,
-    FUNCTIONS,
-    METHOD,
-    PARAMETER,
-    RECORDS,
-    Definition,
-    valid,
-)
+from smemlint.frontend.clang.names import Definition, valid
 from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator, read_value
 from smemlint.frontend.lower.expressions.launchers import LAUNCHERS, changes, handed_on, library_launch
 from smemlint.frontend.lower.lowering import Context
@@ -57,7 +35,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import OBJECT
 
-_REFERENCES = (TYPE_REF, TEMPLATE_REF, NAMESPACE_REF)
+_REFERENCES = (kinds.TYPE_REF, kinds.TEMPLATE_REF, kinds.NAMESPACE_REF)
 
 
 def _pointer_from_bits(callee: Expr) -> Type | None:
@@ -81,10 +59,10 @@ class CallLowering:
     def function_name(self, node: Node, target: Node) -> Expr:
         """A use of a function by name, with its template arguments, resolved or not."""
         place = self._c.place(node)
-        if target.kind == OVERLOADED:
+        if target.kind == kinds.OVERLOADED:
             return self._overloaded(node, target, place)
         parent = cursors.semantic_parent(target)
-        if parent.kind in RECORDS and target.kind not in (CONSTRUCTOR,):
+        if parent.kind in kinds.RECORDS and target.kind not in (kinds.CONSTRUCTOR,):
             owner = self._c.types.record(parent)
             arguments = self._arguments(node, target)
             name = cursors.spelling(target)
@@ -112,8 +90,8 @@ class CallLowering:
     def _written_arguments(self, node: Node) -> tuple[TemplateArgument, ...]:
         text = self._c.positions.text(node)
         if text is None:
-            named = (TYPE_REF, TEMPLATE_REF)
-            kids = [k for k in cursors.children(node) if is_expression(k.kind) or k.kind in named]
+            named = (kinds.TYPE_REF, kinds.TEMPLATE_REF)
+            kids = [k for k in cursors.children(node) if kinds.is_expression(k.kind) or k.kind in named]
             if not kids:
                 return ()
             body = self._c.positions.body_text(node)
@@ -142,14 +120,16 @@ class CallLowering:
         if candidates and len(owners) == 1:
             # The instance or specialisation that is written: `A<7>::go` and `A<0>::go` can be two functions.
             parent = next(iter(owners.values()))
-            if parent.kind in RECORDS:
+            if parent.kind in kinds.RECORDS:
                 for candidate in candidates:
                     self._c.require_call(candidate)
                 return StaticMember(self._c.types.record(parent), name, place, arguments)
         if library is not None:
             parent = cursors.semantic_parent(library)
-            if parent.kind in RECORDS and not candidates:
-                inherited = self._c.declarations.record(parent) is not None and library.kind in FUNCTIONS
+            if parent.kind in kinds.RECORDS and not candidates:
+                inherited = (
+                    self._c.declarations.record(parent) is not None and library.kind in kinds.FUNCTIONS
+                )
                 if inherited and not cursors.is_static_method(library):
                     return Member(This(place), name, True, place, arguments)
                 return StaticMember(self._c.types.record(parent), name, place, arguments)
@@ -163,8 +143,8 @@ class CallLowering:
     def _hidden(self, node: Node) -> tuple[str, ...]:
         """Ids of what the functions of a call that a template leaves open hide of their name in the
         namespaces around theirs: the arguments may bring it in."""
-        target = cursors.referenced(self._c.exprs.unwrap_implicit(node) if node.kind == 100 else node)
-        if target.kind != OVERLOADED or not cursors.overload_count(target):
+        target = cursors.referenced(self._c.exprs.unwrap_implicit(node))
+        if target.kind != kinds.OVERLOADED or not cursors.overload_count(target):
             return ()
         known = self._c.declarations
         found = known.function(cursors.overload(target, 0))
@@ -210,9 +190,9 @@ class CallLowering:
     def call(self, node: Node) -> Expr:
         kids = cursors.children(node)
         target = cursors.referenced(node)
-        if target.kind == CONSTRUCTOR:
+        if target.kind == kinds.CONSTRUCTOR:
             return self._construct(node, kids, target)
-        if target.kind == CONVERSION and kids and kids[0].kind == MEMBER_REF_EXPR:
+        if target.kind == kinds.CONVERSION and kids and kids[0].kind == kinds.MEMBER_REF_EXPR:
             return self._conversion(node, kids[0])
         if not kids:
             return self._unresolved_construct(node, kids)
@@ -223,7 +203,9 @@ class CallLowering:
         operator = self._operator_of(kids, target)
         if operator is not None:
             return self._operator_call(node, kids, target, operator)
-        literal = target.kind in FUNCTIONS and cursors.spelling(target).startswith('operator""')  # `5_kb`
+        literal = target.kind in kinds.FUNCTIONS and cursors.spelling(target).startswith(
+            'operator""'
+        )  # `5_kb`
         if not literal and cursors.extent(kids[0]).begin != cursors.extent(node).begin:
             return self._unresolved_construct(node, kids)
         callee = self._c.exprs.lower(kids[0])
@@ -235,7 +217,7 @@ class CallLowering:
         if launch is not None:
             self._c.found.launches.append(launch)
             return Literal(0, place=place)
-        if target.kind == CONVERSION and isinstance(callee, Member):
+        if target.kind == kinds.CONVERSION and isinstance(callee, Member):
             return converted(callee.base, self._c.types.of(node), place)
         if (pointer := _pointer_from_bits(callee)) is not None and len(arguments) == 1:
             return Cast(pointer, arguments[0], place=place)
@@ -250,7 +232,7 @@ class CallLowering:
 
     def _chosen(self, target: Node) -> str:
         """The id of the method or constructor that clang chose, of an instance that of its pattern."""
-        if target.kind not in (METHOD, CONSTRUCTOR):
+        if target.kind not in (kinds.METHOD, kinds.CONSTRUCTOR):
             return ""
         key = target.d0 or 0
         known = self._ids.get(key)
@@ -276,7 +258,7 @@ class CallLowering:
         """Whether a function is declared by the project and defined in another source: all that is known of
         what it returns is its type, of which a kernel's is deduced where that is a pointer or reference."""
         return (
-            target.kind in (FUNCTION, METHOD)
+            target.kind in (kinds.FUNCTION, kinds.METHOD)
             and self._c.declarations.in_project(target)
             and not valid(cursors.definition(target))
         )
@@ -293,7 +275,7 @@ class CallLowering:
         """Arguments, defaults of project functions filled in, those of the library left out."""
         lowered: list[Expr] = []
         for index, node in enumerate(nodes):
-            if node.kind == 100 and self._is_default(node):
+            if node.kind == kinds.UNEXPOSED and self._is_default(node):
                 default = self._default(target, index)
                 if default is None:
                     break
@@ -307,12 +289,12 @@ class CallLowering:
         return bool(cursors.extent(node).begin == 0)
 
     def _default(self, target: Node, index: int) -> Expr | None:
-        if target.kind not in FUNCTIONS or not self._c.declarations.in_project(target):
+        if target.kind not in kinds.FUNCTIONS or not self._c.declarations.in_project(target):
             return None
         for declared in (target, cursors.canonical(target), cursors.definition(target)):
             if not valid(declared):
                 continue
-            parameters = [k for k in cursors.children(declared) if k.kind == PARAMETER]
+            parameters = [k for k in cursors.children(declared) if k.kind == kinds.PARAMETER]
             if index < len(parameters):
                 default = self._c.decls.default_argument(parameters[index])
                 if default is not None:
@@ -323,8 +305,8 @@ class CallLowering:
 
     def _construct(self, node: Node, kids: list[Node], target: Node) -> Expr:
         place = self._c.place(node)
-        expressions = [k for k in kids if is_expression(k.kind)]
-        if any(k.kind == TEMPLATE_REF for k in kids):
+        expressions = [k for k in kids if kinds.is_expression(k.kind)]
+        if any(k.kind == kinds.TEMPLATE_REF for k in kids):
             expressions = self._after_type(node, expressions)
         type_ = self._c.types.of(node)
         found = self._c.declarations.function(target)
@@ -352,7 +334,7 @@ class CallLowering:
         """`T(x)`, `Helper<T>()` where the type depends on template parameters."""
         place = self._c.place(node)
         type_ = self._c.types.of(node)
-        expressions = [k for k in kids if is_expression(k.kind)]
+        expressions = [k for k in kids if kinds.is_expression(k.kind)]
         arguments = self._c.exprs.lower_all(self._after_type(node, expressions))
         if len(arguments) == 1 and not isinstance(arguments[0], InitList):
             return Cast(type_, arguments[0], place=place)
@@ -382,19 +364,21 @@ class CallLowering:
     def _operator_of(self, kids: list[Node], target: Node) -> str | None:
         """`+` of a call in operator form (first operand, operator, others); else None."""
         if len(kids) < 2 or (
-            kids[0].kind == MEMBER_REF_EXPR and target.kind == METHOD and not self._names_operator(kids[1])
+            kids[0].kind == kinds.MEMBER_REF_EXPR
+            and target.kind == kinds.METHOD
+            and not self._names_operator(kids[1])
         ):
             return None
         return self._names_operator(kids[1])
 
     def _names_operator(self, node: Node) -> str | None:
-        callee = self._c.exprs.unwrap_implicit(node) if node.kind == 100 else node
-        if callee.kind != DECL_REF:
+        callee = self._c.exprs.unwrap_implicit(node)
+        if callee.kind != kinds.DECL_REF:
             return None
         name = cursors.spelling(callee)
         if not name:
             inner = cursors.children(callee)
-            if not inner or inner[0].kind != OVERLOADED:
+            if not inner or inner[0].kind != kinds.OVERLOADED:
                 return None
             name = cursors.spelling(inner[0])
         if not name.startswith("operator") or len(name) < 9 or name[8].isalnum() or name[8] == "_":
@@ -405,9 +389,9 @@ class CallLowering:
         c = self._c
         operands = [kids[0], *kids[2:]]
         place = c.place(node)
-        resolved = target.kind in FUNCTIONS
+        resolved = target.kind in kinds.FUNCTIONS
         found = c.declarations.function(target) if resolved else None
-        member = target.kind == METHOD
+        member = target.kind == kinds.METHOD
         if found is None and member and operator == "=" and cursors.is_defaulted(target):
             member = False
         lowered = list(self._lower_arguments(operands, target if not member else Node()))
@@ -430,9 +414,9 @@ class CallLowering:
 
     def _require_operators(self, node: Node) -> None:
         """Lower the functions of the program that an operator may mean which a template leaves open."""
-        callee = self._c.exprs.unwrap_implicit(node) if node.kind == 100 else node
+        callee = self._c.exprs.unwrap_implicit(node)
         for target in cursors.children(callee):
-            if target.kind == OVERLOADED:
+            if target.kind == kinds.OVERLOADED:
                 for i in range(min(cursors.overload_count(target), 64)):
                     found = self._c.declarations.function(cursors.overload(target, i))
                     if found is not None and found.record is None:
@@ -441,7 +425,7 @@ class CallLowering:
     # Launches
 
     def _is_configuration(self, node: Node) -> bool:
-        return node.kind == CALL and cursors.spelling(node) in (
+        return node.kind == kinds.CALL and cursors.spelling(node) in (
             "cudaConfigureCall",
             "__cudaPushCallConfiguration",
         )
@@ -463,11 +447,11 @@ class CallLowering:
     def _extents(self, node: Node) -> Expr:
         """A shape, which braces may have made (`in_parentheses`)."""
         inner = node
-        while inner.kind in (UNEXPOSED, CALL) and (kids := cursors.children(inner)):
+        while inner.kind in (kinds.UNEXPOSED, kinds.CALL) and (kids := cursors.children(inner)):
             inner = kids[0]
-        lowered = self._c.exprs.lower(inner if inner.kind == PAREN else node)
+        lowered = self._c.exprs.lower(inner if inner.kind == kinds.PAREN else node)
         parts: list[Expr] = []
-        while isinstance(lowered, Binary) and lowered.op == "," and inner.kind == PAREN:
+        while isinstance(lowered, Binary) and lowered.op == "," and inner.kind == kinds.PAREN:
             parts.insert(0, lowered.right)
             lowered = lowered.left
         if not parts:
@@ -510,7 +494,7 @@ def _opening(text: str) -> int | None:
 
 def _lent(function: Node) -> tuple[int, ...]:
     """The numbers of the parameters that are references to what a function may set."""
-    given = [cursors.cursor_type(k) for k in cursors.children(function) if k.kind == PARAMETER]
+    given = [cursors.cursor_type(k) for k in cursors.children(function) if k.kind == kinds.PARAMETER]
     to = [cursors.canonical_type(cursors.pointee_type(t)) if t.kind == LVALUE else None for t in given]
-    own = (OBJECT,) if function.kind == METHOD and not cursors.is_const_method(function) else ()
+    own = (OBJECT,) if function.kind == kinds.METHOD and not cursors.is_const_method(function) else ()
     return *own, *(i for i, t in enumerate(to) if t is not None and not cursors.is_const(t))

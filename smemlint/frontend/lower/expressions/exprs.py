@@ -7,22 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import (
-    ARRAY_SUBSCRIPT,
-    DECL_REF,
-    INIT_LIST,
-    MEMBER_REF,
-    MEMBER_REF_EXPR,
-    NAMESPACE_REF,
-    PAREN,
-    TEMPLATE_REF,
-    TYPE_REF,
-    UNEXPOSED,
-    is_expression,
-)
-from smemlint.frontend.clang.names import FIELD, valid
+from smemlint.frontend.clang.names import valid
 from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator
 from smemlint.frontend.lower.expressions.lambdas import lambda_, launching, statement_expression
 from smemlint.frontend.lower.expressions.literals import boolean, character, floating, integer, string
@@ -88,8 +75,6 @@ _WORD = pattern(r"[A-Za-z_]\w*")
 _REFERENCE_CAST = pattern(r"_cast\s*<[^;{}&]*&&?\s*>\s*\(|\([\w\s:<>,]*[\w>]\s*&&?\s*\)")
 _TEMPLATE_CALL = pattern(r"(?:::|\.|->)\s*[A-Za-z_]\w*\s*<[^;{}]*>\s*\(")
 
-_BINARY_OPERATOR = 114
-
 
 class ExpressionLowering:
     """One method per kind of cursor; `lower` is the entry."""
@@ -107,8 +92,8 @@ class ExpressionLowering:
             110: partial(character, context),
             111: self._paren,
             112: self._unary,
-            ARRAY_SUBSCRIPT: self._index,
-            _BINARY_OPERATOR: self._binary,
+            kinds.ARRAY_SUBSCRIPT: self._index,
+            kinds.BINARY_OPERATOR: self._binary,
             115: self._compound,
             116: self._conditional,
             117: self._cast,
@@ -186,12 +171,12 @@ class ExpressionLowering:
 
     def _unexposed(self, node: Node) -> Expr:
         kids = cursors.children(node)
-        while len(kids) == 1 and kids[0].kind == UNEXPOSED and not self._folds(node):
+        while len(kids) == 1 and kids[0].kind == kinds.UNEXPOSED and not self._folds(node):
             node = kids[0]
             kids = cursors.children(node)
         if self._folds(node):
             return self._fold(node, kids)
-        if len(kids) == 1 and is_expression(kids[0].kind):
+        if len(kids) == 1 and kinds.is_expression(kids[0].kind):
             return self.lower(kids[0])
         return self._unexposed_other(node, kids)
 
@@ -211,7 +196,7 @@ class ExpressionLowering:
         return fold_of(text)
 
     def _fold(self, node: Node, kids: list[Node]) -> Expr:
-        parts = [self._maybe_run(k) for k in kids if is_expression(k.kind)]
+        parts = [self._maybe_run(k) for k in kids if kinds.is_expression(k.kind)]
         found = self._fold_of(node)
         place = self._c.place(node)
         if found is None or not 1 <= len(parts) <= 2:
@@ -222,16 +207,24 @@ class ExpressionLowering:
         return Fold(op, parts[1], parts[0], True, place)
 
     def _unexposed_other(self, node: Node, kids: list[Node]) -> Expr:
-        expressions = [k for k in kids if is_expression(k.kind)]
+        expressions = [k for k in kids if kinds.is_expression(k.kind)]
         text = self._c.positions.text(node) or ""
         place = self._c.place(node)
-        if kids and kids[0].kind in (TYPE_REF, TEMPLATE_REF, NAMESPACE_REF) and len(expressions) == 1:
+        if (
+            kids
+            and kids[0].kind in (kinds.TYPE_REF, kinds.TEMPLATE_REF, kinds.NAMESPACE_REF)
+            and len(expressions) == 1
+        ):
             return self.lower(expressions[0])
         if not expressions:
             return self._without_parts(node, text, place)
         if text.startswith("__builtin_choose_expr") and len(expressions) == 3:
             return self.lower(expressions[1])
-        if expressions[0].kind in (DECL_REF, MEMBER_REF_EXPR) and len(text) > 1 and text.endswith(")"):
+        if (
+            expressions[0].kind in (kinds.DECL_REF, kinds.MEMBER_REF_EXPR)
+            and len(text) > 1
+            and text.endswith(")")
+        ):
             return self._c.calls.recovered(node, expressions)
         if len(expressions) == 2:
             operator = self._between(expressions[0], expressions[1])
@@ -307,9 +300,9 @@ class ExpressionLowering:
                 break
             chain.append((node, op, kids[1]))
             inner = kids[0]
-            if inner.kind == UNEXPOSED:
+            if inner.kind == kinds.UNEXPOSED:
                 inner = self.unwrap_implicit(inner)
-            if op in _OPERATORS or inner.kind != _BINARY_OPERATOR or len(chain) > 5000:
+            if op in _OPERATORS or inner.kind != kinds.BINARY_OPERATOR or len(chain) > 5000:
                 left = self.lower(inner)
                 break
             node, kids = inner, cursors.children(inner)
@@ -357,7 +350,7 @@ class ExpressionLowering:
         if self._operator(node) == ">" and len(kids) == 2:
             node = self.unwrap_implicit(kids[1])
             kids = cursors.children(node)
-        if node.kind != PAREN or not kids:
+        if node.kind != kinds.PAREN or not kids:
             return []
         node, parts = self.unwrap_implicit(kids[0]), []
         while self._operator(node) == "," and len(kids := cursors.children(node)) == 2:
@@ -368,11 +361,11 @@ class ExpressionLowering:
     def _operator(self, node: Node) -> str:
         """The binary operator of an expression, '' for any other."""
         node = self.unwrap_implicit(node)
-        return cursors.binary_operator(node) if node.kind == _BINARY_OPERATOR else ""
+        return cursors.binary_operator(node) if node.kind == kinds.BINARY_OPERATOR else ""
 
     def unwrap_implicit(self, node: Node) -> Node:
         """Return what clang has wrapped in nodes of its own: implicit conversions, temporaries."""
-        while node.kind == UNEXPOSED and not self._folds(node):
+        while node.kind == kinds.UNEXPOSED and not self._folds(node):
             kids = cursors.children(node)
             if len(kids) != 1:
                 break
@@ -444,7 +437,7 @@ class ExpressionLowering:
         if not kids:
             return Cast(type_, Literal(0), place=place)
         inner = self.unwrap_implicit(kids[-1])
-        if inner.kind == INIT_LIST:
+        if inner.kind == kinds.INIT_LIST:
             return Construct(type_, self._elements(inner), place)
         value = self.lower(inner)
         if isinstance(value, Construct):
@@ -485,7 +478,9 @@ class ExpressionLowering:
 
     def _compound_literal(self, node: Node) -> Expr:
         kids = cursors.expressions(node)
-        elements = self._elements(kids[-1]) if kids and kids[-1].kind == INIT_LIST else self.lower_all(kids)
+        elements = (
+            self._elements(kids[-1]) if kids and kids[-1].kind == kinds.INIT_LIST else self.lower_all(kids)
+        )
         return Construct(self._c.types.of(node), elements, self._c.place(node))
 
     def _elements(self, node: Node) -> tuple[Expr, ...]:
@@ -495,10 +490,10 @@ class ExpressionLowering:
         position = 0
         fields: list[str] | None = None
         for kid in kids:
-            if not is_expression(kid.kind):
+            if not kinds.is_expression(kid.kind):
                 continue
-            parts = cursors.children(kid) if kid.kind == UNEXPOSED else []
-            if len(parts) > 1 and parts[0].kind == MEMBER_REF:
+            parts = cursors.children(kid) if kid.kind == kinds.UNEXPOSED else []
+            if len(parts) > 1 and parts[0].kind == kinds.MEMBER_REF:
                 if fields is None:
                     fields = self._field_names(node)
                 name = cursors.spelling(parts[0])
@@ -521,7 +516,7 @@ class ExpressionLowering:
         record = cursors.type_declaration(cursors.canonical_type(cursors.cursor_type(node)))
         if not valid(record):
             return []
-        return [cursors.spelling(k) for k in cursors.children(record) if k.kind == FIELD]
+        return [cursors.spelling(k) for k in cursors.children(record) if k.kind == kinds.FIELD]
 
     # The rest
 

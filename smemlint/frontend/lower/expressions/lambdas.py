@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.kinds import TYPE_REF
-from smemlint.frontend.clang.names import PARAMETER
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.text.hidden import captures_of
 from smemlint.frontend.text.scalars import LIBRARY_SCALARS, builtin_scalar
@@ -38,7 +36,6 @@ _ON_DEVICE = pattern(r"__device__|\b[A-Z_]*(?:DEVICE|LAMBDA|HD)[A-Z_]*\b")
 _LAMBDA_TEMPLATE = pattern(r"\s*\[[^\]]*\]\s*<([^<>]*)>")
 _AUTO_PACK = pattern(r"(?:const\s+)?auto\s*(?:const\s*)?&{0,2}\s*\.\.\.")
 _RETURNS = pattern(r"->\s*([^()]*?)\s*$")
-_VARIABLE_REFERENCE = 50
 """clang's cursor of a name between the brackets of a lambda."""
 
 
@@ -84,7 +81,7 @@ def _template(c: Context, node: Node) -> tuple[TemplateParam, ...]:
 
 def _auto_packs(c: Context, node: Node) -> tuple[TemplateParam, ...]:
     """The template parameters that `auto... xs` stands for."""
-    packs = [k for k in cursors.children(node) if k.kind == PARAMETER and _is_pack(c, k)]
+    packs = [k for k in cursors.children(node) if k.kind == kinds.PARAMETER and _is_pack(c, k)]
     return tuple(
         TemplateParam(c.declared.local_id("auto", cursors.extent(k).begin), "auto", "type", pack=True)
         for k in packs
@@ -114,11 +111,11 @@ def _body(c: Context, node: Node, template: tuple[TemplateParam, ...]) -> Expr:
     body: Node | None = None
     named: list[Node] = []
     for kid in cursors.children(node):
-        if kid.kind == PARAMETER:
+        if kid.kind == kinds.PARAMETER:
             parameters.append(_parameter(c, kid, packs))
-        elif kid.kind == 202:
+        elif kid.kind == kinds.COMPOUND:
             body = kid
-        elif kid.kind == _VARIABLE_REFERENCE:
+        elif kid.kind == kinds.VARIABLE_REF:
             named.append(cursors.referenced(kid))
     place = c.place(node)
     if body is None:
@@ -164,7 +161,7 @@ def _returns(c: Context, node: Node, body: Node) -> Type | None:
         known = builtin_scalar(words) or LIBRARY_SCALARS.get(words[-1])
         if known is not None:
             return known
-    names = [k for k in cursors.children(node) if k.kind == TYPE_REF]
+    names = [k for k in cursors.children(node) if k.kind == kinds.TYPE_REF]
     return c.types.of(names[-1]) if names and "".join(words).replace(":", "").isidentifier() else None
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.names import FUNCTION_TEMPLATE, GLOBAL_ATTRIBUTE, METHOD, PARAMETER
 from smemlint.frontend.lower.lowering import Context
 from smemlint.ir import (
     STEPS,
@@ -105,7 +104,9 @@ def _has_body(c: Context, name: str) -> bool:
         return True
     members = (k for r in c.declarations.records.values() for k in cursors.children(r.node))
     return any(
-        k.kind in (METHOD, FUNCTION_TEMPLATE) and cursors.spelling(k) == name and cursors.is_definition(k)
+        k.kind in (kinds.METHOD, kinds.FUNCTION_TEMPLATE)
+        and cursors.spelling(k) == name
+        and cursors.is_definition(k)
         for k in members
     )
 
@@ -132,8 +133,8 @@ def _parameters_of(c: Context, name: str) -> set[int]:
     counts: set[int] = set()
     for found in c.declarations.functions_named.get(name.rsplit("::", 1)[-1], ()):
         kids = cursors.children(found.node)
-        if any(k.kind == GLOBAL_ATTRIBUTE for k in kids):
-            counts.add(sum(k.kind == PARAMETER for k in kids))
+        if any(k.kind == kinds.GLOBAL_ATTRIBUTE for k in kids):
+            counts.add(sum(k.kind == kinds.PARAMETER for k in kids))
     return counts
 
 

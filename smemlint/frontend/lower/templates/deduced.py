@@ -13,16 +13,7 @@ from typing import TypeAlias
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.text.expansion import ANGLES, listed
-from smemlint.ir import (
-    ArrayOf,
-    Function,
-    PointerTo,
-    Record,
-    RecordRef,
-    TemplateArgument,
-    Type,
-    TypeParam,
-)
+from smemlint.ir import ArrayOf, Function, PointerTo, Record, RecordRef, TemplateArgument, Type, TypeParam
 from smemlint.patterns import pattern
 
 Declared: TypeAlias = tuple[str, tuple[Type | None, ...]]

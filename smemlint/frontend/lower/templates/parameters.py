@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from smemlint.frontend.clang import cursors
+from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.clang.names import ALIAS, TEMPLATE_PARAMETERS, TYPE_PARAMETER, VALUE_PARAMETER
 from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.variables import asked_of
@@ -37,9 +36,11 @@ _CONCEPT = pattern(
 def template_parameters(c: Context, node: Node, first: Node | None) -> tuple[TemplateParam, ...]:
     """A template's parameters, with default arguments that only its first declaration has. The last one asks
     what the template's `requires` clause does."""
-    given = [k for k in cursors.children(node) if k.kind in TEMPLATE_PARAMETERS]
+    given = [k for k in cursors.children(node) if k.kind in kinds.TEMPLATE_PARAMETERS]
     defaults = (
-        [k for k in cursors.children(first) if k.kind in TEMPLATE_PARAMETERS] if first is not None else []
+        [k for k in cursors.children(first) if k.kind in kinds.TEMPLATE_PARAMETERS]
+        if first is not None
+        else []
     )
     known = parameter_list(c, given, defaults)
     text = c.positions.text(node) or ""
@@ -73,7 +74,7 @@ def _parameter(c: Context, node: Node) -> TemplateParam:
     name = cursors.spelling(node)
     point = c.positions.point(node)
     identifier = c.declared.local_id(name, point[1] if point else 0)
-    kind = {TYPE_PARAMETER: "type", VALUE_PARAMETER: "value"}.get(node.kind, "template")
+    kind = {kinds.TYPE_PARAMETER: "type", kinds.VALUE_PARAMETER: "value"}.get(node.kind, "template")
     text = c.positions.text(node) or ""
     pack = "..." in text
     type_ = c.types.of(node) if kind == "value" else None
@@ -104,7 +105,7 @@ def type_template(c: Context, declaration: Node) -> TypeTemplate:
     """An alias template of the record that is being read."""
     parameters = template_parameters(c, declaration, None)
     c.scope.templates.append(parameters)
-    alias = next((k for k in cursors.children(declaration) if k.kind == ALIAS), None)
+    alias = next((k for k in cursors.children(declaration) if k.kind == kinds.ALIAS), None)
     to = c.types.lower(cursors.typedef_underlying(alias)) if alias is not None else None
     c.scope.templates.pop()
     return TypeTemplate(parameters, to or OpaqueType(cursors.spelling(declaration)))
@@ -137,7 +138,7 @@ def expand_alias(c: Context, declaration: Node, arguments: tuple[TemplateArgumen
 
 def _alias_template(c: Context, declaration: Node) -> TypeTemplate | None:
     """An alias template, whatever is being read."""
-    alias = next((k for k in cursors.children(declaration) if k.kind == ALIAS), None)
+    alias = next((k for k in cursors.children(declaration) if k.kind == kinds.ALIAS), None)
     if alias is None:
         return None
     found = c.declarations.around(declaration)
