@@ -20,7 +20,7 @@ from smemlint.evaluate.machine.machine import Frame, Machine, instance_of
 from smemlint.evaluate.machine.state import Outcome
 from smemlint.evaluate.memory.local_memory import write_cell
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.bases import base_called, owner_of
+from smemlint.evaluate.types.bases import base_called, bases_of, owner_of
 from smemlint.evaluate.types.matching import Binding, Bindings
 from smemlint.evaluate.values.number import Int, plus
 from smemlint.evaluate.values.objects import begin_with, temporary
@@ -435,8 +435,46 @@ def _initialise_members(m: Machine, f: Function) -> None:
             continue
         target = (None if field is not None else _base_of(m, this, name)) or field_of(m, this, name, None)
         if isinstance(target, Pointer):
-            v = value_for(m, target.pointee, init)
-            store(m, target, v, None)
+            at = getattr(init, "place", None) or f.place
+            if this.object.storage != "local" and isinstance(init, Construct | InitList):
+                begin_at(m, target, (init,), True, at)
+            else:
+                store(m, target, value_for(m, target.pointee, init), at)
+
+
+def begin_at(m: Machine, p: Pointer, values: Sequence[Expr], told: bool, place: Place | None) -> None:
+    """Set an object that begins at a place: by a constructor, else all of it (told: as what), or what the own
+    initialisers of its members say."""
+    t, one = p.pointee, values[0] if len(values) == 1 else None
+    if isinstance(one, InitList):
+        values = one.elements
+    elif isinstance(one, Construct) and m.resolve(one.type) == t:
+        values = one.arguments
+    found = m.types.record_of(t) if isinstance(t, RecordRef) else None
+    layout = m.types.layout(t) if isinstance(t, RecordRef) else None
+    if found is None or layout is None or not isinstance(t, RecordRef):
+        if told:
+            store(m, p, value_for(m, t, values[0] if values else InitList(())), place)
+        return
+    functions = [m.module.functions[i] for i in found[0].constructors if i in m.module.functions]
+    functions = takes([f for f in functions if m.host or f.side != "host"], len(values))
+    if not functions and (values or (told and not found[0].constructors)):
+        store(m, p, build(m, t, tuple(values), place), place)
+        return
+    begun_as = {name for f in functions for name, _ in f.initialisers}
+    bases = [base_called(m.types, t, name) for name in begun_as]
+    parts: list[tuple[Type, int]] = [(base, at) for base, at, _ in bases_of(m.types, t) if base not in bases]
+    own = [(f, *layout.fields[f.name]) for f in found[0].fields if f.name in layout.fields]
+    parts += [(ft, at) for f, at, ft in own if f.init is None and f.name not in begun_as]
+    for part, at in parts:
+        if isinstance(part, RecordRef):
+            begin_at(m, Pointer(p.object, plus(p.offset, at), part), (), False, place)
+    if functions:
+        invoke(m, functions, list(values), (), p, place)
+        return
+    for f, at, ft in own:
+        if f.init is not None:
+            store(m, Pointer(p.object, plus(p.offset, at), ft), value_for(m, ft, f.init), place)
 
 
 def _base_of(m: Machine, this: Pointer, name: str) -> Pointer | None:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from smemlint.evaluate.language.accesses import escape, load
 from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.initialisers import fill_array, value_for
-from smemlint.evaluate.language.inlining import invoke, named_place
+from smemlint.evaluate.language.inlining import begin_at, invoke, named_place
 from smemlint.evaluate.language.overloads import takes
 from smemlint.evaluate.language.packs import expanded
 from smemlint.evaluate.language.places import place_of
@@ -18,6 +18,7 @@ from smemlint.evaluate.library.containers import contained, is_container
 from smemlint.evaluate.library.references import holds_references, leave_to_others
 from smemlint.evaluate.library.smart_pointers import is_smart, owning
 from smemlint.evaluate.machine.dispatch import begun, build, converted, lvalue, rvalue
+from smemlint.evaluate.machine.functions import Arguments, named
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.elements import holds_elements
 from smemlint.evaluate.memory.local_memory import write_cell
@@ -41,6 +42,7 @@ from smemlint.ir import (
     Member,
     MemberType,
     Module,
+    Name,
     OpaqueType,
     Part,
     Place,
@@ -50,6 +52,7 @@ from smemlint.ir import (
     Type,
     TypeParam,
 )
+from smemlint.ir.expr import PLACED
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
 
@@ -264,6 +267,17 @@ def construct(
     if quiet or not values:
         return RecordValue(t, dict(o.cells))
     return None
+
+
+@named(PLACED, "std::construct_at", "cuda::std::construct_at")
+def _construct_at(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """`new (p) T(a, b)`, `std::construct_at(p, a, b)`: an object that begins where a pointer leads."""
+    p, given = rvalue(m, e.arguments[0]), e.arguments[1:]
+    if not isinstance(p, Pointer):
+        return p
+    told = bool(given) or (isinstance(e.callee, Name) and e.callee.name != PLACED)
+    begin_at(m, p, given, told, e.place)
+    return p
 
 
 def _default_bases(m: Machine, t: RecordRef, o: Object, named: set[str]) -> None:

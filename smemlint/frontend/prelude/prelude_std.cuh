@@ -1,5 +1,7 @@
 // The part of namespace std that device code uses. Bodies stand only where a constant expression needs them.
 #define SMEMLINT_FUNCTION(R, n) template <class... A> R n(A...);
+inline __host__ __device__ void *operator new(unsigned long, void *p) noexcept { return p; }
+inline __host__ __device__ void *operator new[](unsigned long, void *p) noexcept { return p; }
 #define __cpp_lib_bit_cast 201806L
 namespace std {
 using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
@@ -32,6 +34,7 @@ template <bool B, class T = void> struct enable_if {};
 template <class T> struct enable_if<true, T> { using type = T; };
 template <bool B, class T = void> using enable_if_t = typename enable_if<B, T>::type;
 template <class...> using void_t = void;
+template <class T, class... A> __host__ __device__ constexpr T *construct_at(T *p, A &&...);
 template <class T> struct type_identity { using type = T; };
 template <class T> struct remove_reference { using type = T; };
 template <class T> struct remove_reference<T&> { using type = T; };

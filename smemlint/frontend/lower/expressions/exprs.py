@@ -35,12 +35,14 @@ from smemlint.ir import (
     Place,
     PointerTo,
     RecordRef,
+    Scalar,
     SizeOf,
     StringLiteral,
     This,
     Unary,
     UnknownExpr,
 )
+from smemlint.ir.expr import PLACED
 from smemlint.ir.types import DOUBLE, INT
 from smemlint.patterns import pattern
 
@@ -70,6 +72,8 @@ _BETWEEN = frozenset(
         "||",
     )
 )
+_AT_PLACE = pattern(r"(?:::)?new\s*\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\)\s*[A-Za-z_:]")
+_LISTED = pattern(r"[\w:]+\s*(?:<[^;{}()]*>)?\s*\[")
 _NEW = pattern(r"(?:::)?new\s+[A-Za-z_:]")
 _WORD = pattern(r"[A-Za-z_]\w*")
 _REFERENCE_CAST = pattern(r"_cast\s*<[^;{}&]*&&?\s*>\s*\(|\([\w\s:<>,]*[\w>]\s*&&?\s*\)")
@@ -445,9 +449,14 @@ class ExpressionLowering:
         return Cast(type_, value, place=place)
 
     def _new(self, node: Node) -> Expr:
-        """`new T(args)`: the address of an object without a name; any other is memory."""
+        """`new T(args)`: the address of an object without a name; `new (p) T(args)`: an object at that place;
+        any other is memory."""
         parts = self.lower_all(cursors.expressions(node))
         type_ = self._c.types.of(node)
+        text = self._c.positions.text(node) or self._c.positions.body_text(node) or ""
+        placed = _AT_PLACE.match(text)
+        if parts and isinstance(type_, PointerTo) and placed is not None:
+            return self._placed(node, type_, parts, text[placed.end() - 1 :])
         match parts:
             case (*inner, Construct() as made) if PointerTo(made.type) == type_ and (
                 not inner or self._makes_one(node)
@@ -464,6 +473,18 @@ class ExpressionLowering:
             place = self._c.place(node)
             return Cast(type_, Call(Name("", "malloc", place), parts, place), place=place)
         return UnknownExpr("new", parts, self._c.place(node))
+
+    def _placed(self, node: Node, type_: PointerTo, parts: tuple[Expr, ...], text: str) -> Expr:
+        """An object that begins at a place. text: from its type on."""
+        place = self._c.place(node)
+        at = Cast(type_, parts[0], place=place)
+        given, empty = parts[1:], text.endswith(("()", "{}"))
+        if _LISTED.match(text):  # elements, which no initialiser follows
+            return at if isinstance(type_.to, Scalar) else Call(Name("", "new[]", place), (at,), place)
+        if given and isinstance(given[-1], Construct):
+            given = () if not given[-1].arguments and not empty else given[-1:]
+        made = given or ((InitList((), place),) if empty else ())
+        return Call(Name("", PLACED, place), (at, *made), place)
 
     def _makes_one(self, node: Node) -> bool:
         """Whether `new Tile<8>(n)` makes one object: clang lists the numbers in its class like
