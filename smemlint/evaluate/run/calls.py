@@ -35,7 +35,7 @@ from smemlint.evaluate.memory.local_memory import here
 from smemlint.evaluate.memory.merging import merge
 from smemlint.evaluate.memory.several import options_of
 from smemlint.evaluate.run.branches import branch
-from smemlint.evaluate.run.virtual_calls import any_override
+from smemlint.evaluate.run.virtual_calls import any_override, may_be_overridden
 from smemlint.evaluate.types.bases import is_of_base
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.objects import temporary
@@ -381,6 +381,8 @@ def _method_of(m: Machine, base: Value, callee: Member) -> Value:
         if held is not None and callee.name == "operator()":
             return held
         candidates = methods_of(m, base.pointee, callee.name)
+        if may_be_overridden(m, base, candidates):
+            return Method(callee.name, Other(base.pointee, False))
         if candidates:
             return Method(callee.name, base, candidates, resolve_arguments(m, callee.arguments))
         if isinstance(base.pointee, RecordRef):

@@ -50,6 +50,15 @@ def any_override(m: Machine, v: Method, e: Call) -> Value | None:
     return _one_of(m, v.name, sorted(numbers)) if numbers else Other()
 
 
+def may_be_overridden(m: Machine, p: Pointer, candidates: Sequence[Function]) -> bool:
+    """Whether device code calls a virtual function of an object that nobody is seen to make, and a class
+    below its pointer's has its own."""
+    t = p.pointee
+    if m.host or not isinstance(t, RecordRef) or p.object.storage in ("local", "shared"):
+        return False
+    return any(f.virtual and _overriding(m.module, t.name, f.name, len(f.parameters)) for f in candidates)
+
+
 def _one_of(m: Machine, name: str, numbers: Sequence[int]) -> Int:
     value = m.unknowns.value(INT, name, low=0, rank=3)
     for n in numbers:

@@ -144,3 +144,36 @@ def test_a_base_names_its_own_methods_that_are_not_virtual(
     (module,) = load(source_from_bytes("k.cu", (HIDDEN % (member, virtual, call)).encode()))
     scored = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
     assert [c.wavefronts for c in scored if c.site.op == "store"] == [if_virtual if virtual else ways]
+
+
+BELOW = """
+struct Map {
+    __device__ virtual int at(int t) const { return t; }
+    __device__ int twice(int t) { return at(t); }
+};
+struct Wide : Map { __device__ int at(int t) const override { return t * 4; } };
+struct Last : Wide {};
+struct Scene { Map *one; Map **all; };
+__global__ void k(float *p, Map *map, Scene scene, Last *last) {
+    __shared__ float s[2048];
+    const int t = threadIdx.x;
+    Wide wide; Map *own = &wide;
+    s[%s] = p[t]; __syncthreads(); p[t] = s[t];
+}
+"""
+
+
+@pytest.mark.parametrize("call", ["map->at(t)", "scene.one->twice(t)", "scene.all[1]->at(t)"])
+def test_a_virtual_function_of_an_object_that_nobody_makes_may_be_a_class_below(call: str) -> None:
+    (module,) = load(source_from_bytes("k.cu", (BELOW % call).encode()))
+    found = [
+        t for t in evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces if t.site.op == "store"
+    ]
+    assert [t.grade for t in found] == [Grade.BOUND]
+
+
+@pytest.mark.parametrize("call", ["own->at(t)", "own->twice(t)", "last->at(t)"])
+def test_a_virtual_function_of_an_object_of_a_known_class_is_followed(call: str) -> None:
+    (module,) = load(source_from_bytes("k.cu", (BELOW % call).encode()))
+    scored = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
+    assert [c.wavefronts for c in scored if c.site.op == "store"] == [4]

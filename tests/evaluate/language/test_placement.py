@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from smemlint.evaluate import Grade, evaluate
@@ -34,7 +36,7 @@ def stores(code: str) -> list[tuple[int, int, int]]:
     for t in trace.traces:
         if t.site.op == "store" and len(t.offsets):
             row = t.offsets[0].tolist()
-            assert t.grade is Grade.EXACT and len({b - a for a, b in zip(row, row[1:], strict=False)}) == 1
+            assert t.grade is Grade.EXACT and len({b - a for a, b in pairwise(row)}) == 1
             found.append((t.joined or t.site.width, row[0], row[1] - row[0]))
     return found
 

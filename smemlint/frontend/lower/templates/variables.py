@@ -140,7 +140,7 @@ def _parameters(c: Context, text: str, at: int) -> tuple[TemplateParam, ...]:
         elif word in ("class", "typename"):
             kind = "type"
         else:
-            asked = asked_of(c, word, TypeParam(f"{name}@template{at}.{i}", name), bool(pack))
+            asked = asked_of(c, word, TypeParam(f"{name}@template{at}.{i}", name), bool(pack), perhaps=True)
             kind = "value" if asked is None else "type"
         given: TemplateArgument | None = None
         if default and kind == "value":
@@ -151,11 +151,13 @@ def _parameters(c: Context, text: str, at: int) -> tuple[TemplateParam, ...]:
     return tuple(result)
 
 
-def asked_of(c: Context, concept: str, of: TypeParam, pack: bool = False) -> Expr | None:
-    """What a concept in place of `class` asks of a parameter: `Small T`, `Fits<4> T`, `Small auto x`. None of
-    what is no concept."""
+def asked_of(
+    c: Context, concept: str, of: TypeParam, pack: bool = False, *, perhaps: bool = False
+) -> Expr | None:
+    """What a concept in place of `class` asks of a parameter: `Small T`, `Fits<4> T`, `Small auto x`.
+    perhaps: it may be the type of a number as well; None of that."""
     name = concept.split("<", 1)[0].strip()
-    if not c.texts.is_variable_template(name) and not name.startswith("std::"):
+    if perhaps and not c.texts.is_variable_template(name) and not name.startswith(("std::", "cuda::std::")):
         return None
     asked = c.texts.read_expression(concept)
     if not isinstance(asked, Name):
