@@ -161,3 +161,30 @@ def test_a_pointer_that_is_read_through_another_member_has_that_ones_type(
     found = seen(POINTERS.format(body))
     assert next(iter(found.values())) == (width, ways)
     assert len(found) == 2
+
+
+VECTORS = """
+struct Pair {{ union {{ int x, r; }}; union {{ int y, g; }}; }};
+template <class T> struct Vec4 {{ union {{ struct {{ T x, y, z; }}; T e[3]; }}; T w; }};
+template <class T> union Vec3 {{ struct {{ T x, y, z; }}; T e[3]; }};
+__global__ void k(float *p) {{
+    __shared__ float s[1024]; int t = threadIdx.x; {}; p[t] = s[at];
+}}
+void go(float *p) {{ k<<<1, 32>>>(p); }}
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Pair v{{t}, {1}}; int at = v.x * 4 + v.y",
+        "Pair v = {t, 1}; int at = v.r * 4 + v.g",
+        "Vec4<int> v{{{t, 2, 3}}, 1}; int at = v.e[0] * 4 + v.w",
+        "Vec4<int> v = {2, t, 3, 1}; int at = v.y * 4 + v.w",
+        "Vec3<int> v = {2, t, 3}; int at = v.y * 4 + v.z",
+        "Vec3<int> v{{2, t, 3}}; int at = v.e[1] * 4 + v.z",
+    ],
+)
+def test_a_list_in_braces_gives_a_member_without_a_name_one_value(body: str) -> None:
+    """`union { int x, r; }` takes one value of a list, for its first member. Lanes read every fourth word."""
+    assert list(seen(VECTORS.format(body)).values()) == [(4, 4)]

@@ -12,11 +12,12 @@ from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.elements import holds_elements
 from smemlint.evaluate.memory.parts import write_part
 from smemlint.evaluate.types.bases import bases_of
+from smemlint.evaluate.types.matching import Bindings
 from smemlint.evaluate.types.record_layout import Layout
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.pieces import overlapping, width_of
 from smemlint.evaluate.values.value import Object, Other, Pointer, RecordValue, Value
-from smemlint.ir import ArrayOf, Expr, InitList, Literal, Part, Place, RecordRef, Scalar, Type
+from smemlint.ir import ArrayOf, Expr, InitList, Literal, Part, Place, Record, RecordRef, Scalar, Type
 
 MOST_ELEMENTS = 4096
 
@@ -40,9 +41,13 @@ def aggregate(
         leaf = build(m, base, v.elements, place) if isinstance(v, InitList) else v
         done |= {f"{n}@{at + k}" if n in inits else n for n, (k, _) in inner.fields.items()}
         _put(m, t, cells, at, base, leaf)
+    unnamed = _unnamed(m, record, bindings, layout) if record is not None else {}
     for name, (at, ft) in layout.fields.items():
         if name in done or (not name and isinstance(ft, Part)):
             continue  # of a base, or bits without a name
+        if name in unnamed:
+            at, ft, names = unnamed[name]
+            done |= names
         left_out = bool(given) and isinstance(given[0], InitList) and given[0].gap
         if left_out:
             given.popleft()
@@ -60,6 +65,21 @@ def aggregate(
         if record is not None and record.union:
             break
     return cells
+
+
+def _unnamed(
+    m: Machine, record: Record, bindings: Bindings, layout: Layout
+) -> dict[str, tuple[int, RecordRef, set[str]]]:
+    """By its first name each member that has none (`union { int x, r; };`): where it lies, and all names."""
+    result = {}
+    for f in record.fields:
+        t = m.types.resolve(f.type, bindings) if not f.name else None
+        inner = m.types.layout(t) if isinstance(t, RecordRef) else None
+        names = list(inner.fields) if inner is not None else []
+        if inner is not None and isinstance(t, RecordRef) and names and names[0] in layout.fields:
+            at = layout.fields[names[0]][0] - inner.fields[names[0]][0]
+            result[names[0]] = (at, t, set(names))
+    return result
 
 
 def _taken(m: Machine, t: Type, given: Given, place: Place | None) -> Value:
