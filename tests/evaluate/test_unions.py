@@ -188,3 +188,33 @@ void go(float *p) {{ k<<<1, 32>>>(p); }}
 def test_a_list_in_braces_gives_a_member_without_a_name_one_value(body: str) -> None:
     """`union { int x, r; }` takes one value of a list, for its first member. Lanes read every fourth word."""
     assert list(seen(VECTORS.format(body)).values()) == [(4, 4)]
+
+
+def test_an_element_that_is_of_no_type_is_unknown() -> None:
+    """`std::conditional_t<..., void>` of a float that the kernel is tried with: nothing launches it."""
+    kernel = analyse_file(
+        Job(
+            "k.cu",
+            text="""
+            #include <type_traits>
+            #include <cuda_fp16.h>
+            template <typename T> using Twice = std::conditional_t<std::is_same_v<T, half>, half2, void>;
+            template <typename T> union Pack { uint4 data; T elems[8]; Twice<T> pairs[4]; };
+            template <typename T> __device__ uint4 add(const Pack<T> &lhs, const Pack<T> &rhs) {
+              Pack<T> sum;
+              for (int i = 0; i < 4; i++) sum.pairs[i] = __hadd2(lhs.pairs[i], rhs.pairs[i]);
+              return sum.data;
+            }
+            template <typename T> __global__ void gather(uint4 *out, const uint4 *in) {
+              extern __shared__ int rows[];
+              rows[threadIdx.x] = 255 - threadIdx.x;
+              __syncthreads();
+              Pack<T> a, b;
+              a.data = in[rows[threadIdx.x]];
+              b.data = in[rows[threadIdx.x ^ 1]];
+              out[threadIdx.x] = add(a, b);
+            }
+            """,
+        )
+    ).kernels[0]
+    assert [a.ways for a in kernel.accesses] == [1, 1, 1]

@@ -142,6 +142,8 @@ def _as(m: Machine, v: Int, t: Scalar) -> Value:
     """The bytes of an integer as something else of the same width."""
     if t.kind == "float":
         return Other(t, v.uniform, bits=v)
+    if not t.size:  # an element of a type that is declared nowhere
+        return Other(t, v.uniform)
     if t.kind == "bool" or t is v.type:
         return v
     return v.typed(t) if t.kind == v.type.kind else convert(v, t, m.unknowns)
