@@ -135,3 +135,45 @@ def test_the_type_that_a_call_of_a_member_template_names_is_known(type: str, siz
     # rows of 64 halves are 32 words apart: each lane of a request meets the same bank
     lanes = 32 if size == 4 else 16
     assert access.wavefronts == 32 and access.ideal == 32 // lanes
+
+
+GLM = """
+#include <glm/glm.hpp>
+#include <glm/gtc/type_ptr.hpp>
+namespace render {
+using vec3 = glm::vec<3, float>;
+using mat3 = glm::mat<3, 3, float>;
+__global__ void rasterize(float *out, const vec3 *means, const glm::vec4 *conics) {
+    extern __shared__ int raw[];
+    glm::vec4 *conic = reinterpret_cast<glm::vec4 *>(raw);
+    mat3 *rotation = reinterpret_cast<mat3 *>(conic + blockDim.x);
+    __shared__ glm::vec3 mean[64];
+    unsigned t = threadIdx.x;
+    mean[t] = means[t];
+    conic[t] = conics[t];
+    rotation[t] = mat3(1.f);
+    __syncthreads();
+    const vec3 v = mean[63 - t];
+    const glm::vec4 w = conic[63 - t];
+    const mat3 r = rotation[63 - t];
+    glm::uvec2 at(t, 1);
+    out[t] = glm::dot(v, r * v) + mean[t].r + w.y + reinterpret_cast<float *>(raw)[at.x * 2];
+}
+}
+void go(float *o, const glm::vec3 *m, const glm::vec4 *c) {
+    render::rasterize<<<1, 64, 64 * (sizeof(glm::vec4) + sizeof(glm::mat3))>>>(o, m, c);
+}
+"""
+
+
+def test_vectors_and_matrices_of_glm_lie_as_their_elements() -> None:
+    """They need no more alignment than a float: machine code loads a vec3 by words (12 bytes a lane have no
+    conflict, 36 neither), and of the vec4 the one that is used: 16 bytes a lane are 4 ways."""
+    kernel = analyse_file(Job("k.cu", text=GLM)).kernels[0]
+    ways = {(a.op, a.expression): (a.executions, a.ways) for a in kernel.accesses}
+    assert ways["load", "mean[63 - t]"] == (6, 1)
+    assert ways["load", "rotation[63 - t]"] == (18, 1)
+    assert ways["load", "conic[63 - t]"] == (2, 4)
+    assert ways["load", "mean[t].r"] == (2, 1)
+    assert ways["load", "reinterpret_cast<float *>(raw)[at.x * 2]"] == (2, 2)
+    assert all(a.grade == "exact" for a in kernel.accesses)

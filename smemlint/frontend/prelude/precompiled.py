@@ -54,7 +54,7 @@ def prelude_text() -> str:
     c = (*MATHEMATICS, *C)
     parts = (
         *(part("language"), part("runtime"), part("std"), part("device"), declarations(DEVICE), part("cuda")),
-        *(part("c"), declarations(c), also_in_std(c), part("libraries"), part("host")),
+        *(part("c"), declarations(c), also_in_std(c), part("libraries"), part("host"), part("glm")),
         *(declarations(RUNTIME), declarations(LIBRARIES)),
     )
     return "".join(parts)
