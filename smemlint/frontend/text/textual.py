@@ -7,9 +7,10 @@ arguments reach lowering as text only. Names are resolved by the scope that asks
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field, replace
+from typing import TypeVar
 
 from smemlint.frontend.text.lexed import lex
 from smemlint.frontend.text.literals import literal_from_text
@@ -65,19 +66,12 @@ _BEHIND_ARGUMENTS = {
 """What may stand behind `name<...>`, and not behind the right side of `name < ... >`."""
 _ASSIGN = {"=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>="}
 _CASTS = {"static_cast", "reinterpret_cast", "const_cast", "dynamic_cast"}
-_CV = {
-    "const",
-    "volatile",
-    "__restrict__",
-    "__restrict",
-    "restrict",
-    "typename",
-    "struct",
-    "class",
-    "union",
-    "enum",
+_CV = {"const", "volatile", "__restrict__", "__restrict", "restrict"} | {
+    *("typename", "struct", "class", "union", "enum")
 }
+_PARTS_OF_BUILTIN = BUILTIN_TYPES | {"const", "volatile"}
 _DEPTH = 60
+T = TypeVar("T")
 
 
 class TextError(Exception):
@@ -118,6 +112,21 @@ class TextParser:
             return True
         return False
 
+    def take_one(self, tokens: Container[str]) -> str:
+        """Take the next token if it is one of these, and return it; empty if not."""
+        token = self.peek()
+        self.at += token in tokens
+        return token if token in tokens else ""
+
+    def attempt(self, read: Callable[[], T]) -> T | None:
+        """What the next tokens are read as; None, and none of them is taken, where the text does not fit."""
+        start = self.at
+        try:
+            return read()
+        except TextError:
+            self.at = start
+            return None
+
     def expect(self, token: str) -> None:
         """Take the next token, which must be this one."""
         if not self.take(token):
@@ -131,13 +140,18 @@ class TextParser:
         self.at += 1
         return word
 
-    def _within(self, macro: str, body: str, depth: int) -> TextParser:
-        """A parser of a macro's body, in which other macros may stand."""
+    def _in_macro(self, macro: str, read: Callable[[TextParser], T], depth: int) -> T | None:
+        """What the whole body of a macro, in which other macros may stand, is read as."""
 
         def expand(name: str) -> str | None:
             return None if name == macro else self.expand(name)
 
-        return TextParser(lex(body), self.resolver, expand, depth=self.depth + depth)
+        body = self.expand(macro)
+        if body is None:
+            return None
+        inner = TextParser(lex(body), self.resolver, expand, depth=self.depth + depth)
+        result = read(inner)
+        return result if inner.done() else None
 
     @contextmanager
     def _nested(self) -> Iterator[None]:
@@ -160,25 +174,21 @@ class TextParser:
         return self._declarators(base)
 
     def _skip_qualifiers(self) -> None:
-        while self.peek() in _CV:
-            self.at += 1
+        while self.take_one(_CV):
+            pass
 
     def _base_type(self, strict: bool) -> Type:
         start = self.at
         self._skip_qualifiers()
         words: list[str] = []
-        while self.peek() in BUILTIN_TYPES or self.peek() in ("const", "volatile"):
-            if self.peek() in BUILTIN_TYPES:
-                words.append(self.peek())
-            self.at += 1
+        while word := self.take_one(_PARTS_OF_BUILTIN):
+            words += [word] if word in BUILTIN_TYPES else []
         if words:
             scalar = builtin_scalar(words)
             if scalar is None:
                 raise TextError(" ".join(words))
             return scalar
-        if self.peek() in ("decltype", "auto"):
-            word = self.tokens[self.at]
-            self.at += 1
+        if word := self.take_one(("decltype", "auto")):
             of = self._type_of_expression() if word == "decltype" else OpaqueType(word)
             if self.peek() != "::" or (strict and "typename" not in self.tokens[start : self.at]):
                 return of
@@ -191,24 +201,18 @@ class TextParser:
         found = self.resolver.type(name, self._marked(arguments))
         if found is not None:
             return found
-        body = self.expand(name) if arguments is None else None
-        if body is not None:
-            inner = self._within(name, body, 1)
-            result = inner.type(strict=strict)
-            if inner.done():
-                return result
+        meant = self._in_macro(name, lambda p: p.type(strict=strict), 1) if arguments is None else None
+        if meant is not None:
+            return meant
         if strict:
             raise TextError(f"{name} is not known as a type")
         return OpaqueType(name)
 
     def _type_of_expression(self) -> Type:
-        start = self.at
-        try:
-            return OpaqueType("decltype", self._in_parentheses())
-        except TextError:
-            self.at = start
+        of = self.attempt(self._in_parentheses)
+        if of is None:
             self._skip_group()
-            return OpaqueType("decltype")
+        return OpaqueType("decltype", of)
 
     def _skip_group(self) -> None:
         self.expect("(")
@@ -221,16 +225,13 @@ class TextParser:
         extents: list[Expr | None] = []
         while not self.done():
             token = self.peek()
-            if token in _CV:
-                self.at += 1
-            elif token == "*":
-                self.at += 1
+            if self.take_one(_CV):
+                continue
+            if self.take("*"):
                 base = PointerTo(base)
-            elif token in ("&", "&&"):
-                self.at += 1
+            elif self.take_one(("&", "&&")):
                 base = PointerTo(base, reference=True)
-            elif token == "[":
-                self.at += 1
+            elif self.take("["):
                 extents.append(None if self.peek() == "]" else self.expression())
                 self.expect("]")
             elif token == "(" and self.peek(1) in ("*", "&", "^"):
@@ -318,26 +319,27 @@ class TextParser:
     def _try_arguments(self, speculative: bool) -> tuple[TemplateArgument, ...] | None:
         """Template arguments at `<`; None (nothing taken) when it is a comparison."""
         start = self.at
-        try:
-            self.at += 1
-            arguments: list[TemplateArgument] = []
-            constant: list[bool] = []
-            while not self.take(">"):
-                begins = self.at
-                arguments.append(self.template_argument())
-                constant.append(_is_constant(self.tokens[begins : self.at]))
-                self.take("...")
-                if not self.take(","):
-                    self.expect(">")
-                    break
-        except TextError:
+        found = self.attempt(self._template_arguments)
+        if found is None or (speculative and not (self.peek() in _BEHIND_ARGUMENTS or self.done())):
             self.at = start
             return None
-        if speculative and not (self.peek() in _BEHIND_ARGUMENTS or self.done()):
-            self.at = start
-            return None
-        self._constant = constant
+        arguments, self._constant = found
         return tuple(arguments)
+
+    def _template_arguments(self) -> tuple[list[TemplateArgument], list[bool]]:
+        """What stands in angle brackets, and which of it are constant types."""
+        self.expect("<")
+        arguments: list[TemplateArgument] = []
+        constant: list[bool] = []
+        while not self.take(">"):
+            begins = self.at
+            arguments.append(self.template_argument())
+            constant.append(_is_constant(self.tokens[begins : self.at]))
+            self.take("...")
+            if not self.take(","):
+                self.expect(">")
+                break
+        return arguments, constant
 
     def _marked(self, arguments: tuple[TemplateArgument, ...] | None) -> tuple[TemplateArgument, ...] | None:
         """The template arguments that were read last, those marked that are constant types."""
@@ -348,22 +350,18 @@ class TextParser:
 
     def template_argument(self) -> TemplateArgument:
         """Return a type if the text can be one, else an expression."""
-        start = self.at
-        try:
-            found = self.type(strict=True)
-            if self.peek() in (",", ">", "...", "") and not self._calls_a_member(found, start):
-                return found
-        except TextError:
-            pass
+        start, ends = self.at, (",", ">", "...", "")
+        known = self.attempt(lambda: self.type(strict=True))
+        if known is not None and self.peek() in ends and not self._calls_a_member(known, start):
+            return known
         self.at = start
-        try:
-            return self.assignment(angle=True)
-        except TextError:
-            self.at = start
-            found = self.type()
-            if self.peek() not in (",", ">", "...", ""):
-                raise
-            return found
+        value = self.attempt(lambda: self.assignment(angle=True))
+        if value is not None:
+            return value
+        found = self.type()
+        if self.peek() not in ends:
+            raise TextError(f"neither a type nor a value before {self.peek()!r}")
+        return found
 
     def _calls_a_member(self, read: Type, start: int) -> bool:
         """Whether what was read as a function's type is a call, `Policy<T>::items()`: the type that a member
@@ -401,9 +399,7 @@ class TextParser:
             then = self.expression()
             self.expect(":")
             return Conditional(condition, then, self.assignment(angle))
-        if self.peek() in _ASSIGN:
-            op = self.peek()
-            self.at += 1
+        if op := self.take_one(_ASSIGN):
             return Assign(op, condition, self.assignment(angle))
         return condition
 
@@ -428,21 +424,14 @@ class TextParser:
                 left = Binary(op, left, self._binary(own + 1, angle))
 
     def _unary(self, angle: bool = False) -> Expr:
-        token = self.peek()
-        if token in ("+", "-", "!", "~", "*", "&"):
-            self.at += 1
+        if token := self.take_one(("+", "-", "!", "~", "*", "&")):
             return Unary(token, self._deeper(angle))
-        if token in ("++", "--"):
-            self.at += 1
+        if token := self.take_one(("++", "--")):
             return Unary(token + "x", self._deeper(angle))
-        if token in ("sizeof", "alignof", "_Alignof", "__alignof__", "__alignof"):
-            self.at += 1
+        if token := self.take_one(("sizeof", "alignof", "_Alignof", "__alignof__", "__alignof")):
             return self._size_of(align=token != "sizeof", angle=angle)
-        if token == "(":
-            cast = self._c_cast(angle)
-            if cast is not None:
-                return cast
-        return self._postfix(self._primary())
+        cast = self.attempt(lambda: self._c_cast(angle)) if self.peek() == "(" else None
+        return self._postfix(self._primary()) if cast is None else cast
 
     def _deeper(self, angle: bool) -> Expr:
         with self._nested():
@@ -451,46 +440,28 @@ class TextParser:
     def _size_of(self, align: bool, angle: bool) -> Expr:
         if self.peek() == "...":
             return self._pack_size()
-        if self.peek() != "(":
-            return SizeOf(self._deeper(angle), align)
-        start = self.at
-        try:
-            self.at += 1
-            of = self.type(strict=True)
-            self.expect(")")
-            return SizeOf(of, align)
-        except TextError:
-            self.at = start
-        return SizeOf(self._deeper(angle), align)
+        of = self.attempt(self._type_in_parentheses)
+        return SizeOf(self._deeper(angle) if of is None else of, align)
+
+    def _type_in_parentheses(self) -> Type:
+        self.expect("(")
+        found = self.type(strict=True)
+        self.expect(")")
+        return found
 
     def _pack_size(self) -> Expr:
         """The rest of `sizeof...(pack)`."""
         self.expect("...")
         self.expect("(")
-        start = self.at
-        pack: Type | Expr
-        try:
-            pack = self.type(strict=True)
-        except TextError:
-            self.at = start
-            pack = self._named()
+        pack = self.attempt(lambda: self.type(strict=True)) or self._named()
         self.expect(")")
         return PackSize(pack)
 
-    def _c_cast(self, angle: bool) -> Expr | None:
-        start = self.at
-        try:
-            self.at += 1
-            to = self.type(strict=True)
-            self.expect(")")
-            if not re.match(r"[\w(\"'&*~!+-]", self.peek()) or isinstance(to, FunctionType):
-                raise TextError("not a cast")
-            if self.peek() == "{":
-                raise TextError("compound literal")
-            return Cast(to, self._deeper(angle))
-        except TextError:
-            self.at = start
-            return None
+    def _c_cast(self, angle: bool) -> Expr:
+        to = self._type_in_parentheses()
+        if not re.match(r"[\w(\"'&*~!+-]", self.peek()) or isinstance(to, FunctionType):
+            raise TextError("not a cast")
+        return Cast(to, self._deeper(angle))
 
     def _primary(self) -> Expr:
         token = self.peek()
@@ -507,14 +478,13 @@ class TextParser:
         if token[-1:] == '"':
             self.at += 1
             return StringLiteral(token)
-        if token in ("true", "false", "nullptr", "NULL"):
-            self.at += 1
-            return Literal(int(token == "true"), BOOL) if token in ("true", "false") else Literal(0)
-        if token == "this":
-            self.at += 1
+        if self.take_one(("true", "false")):
+            return Literal(int(token == "true"), BOOL)
+        if self.take_one(("nullptr", "NULL")):
+            return Literal(0)
+        if self.take("this"):
             return This()
-        if token in _CASTS:
-            self.at += 1
+        if self.take_one(_CASTS):
             self.expect("<")
             to = self.type()
             self.expect(">")
@@ -561,13 +531,8 @@ class TextParser:
                 return self._functional(to_type)
         if name in SPECIAL_NAMES:
             return special_value(name)
-        body = self.expand(name) if arguments is None else None
-        if body is not None:
-            inner = self._within(name, body, 5)
-            result = inner.expression()
-            if inner.done():
-                return result
-        return Name("", name, None, arguments or ())
+        meant = self._in_macro(name, TextParser.expression, 5) if arguments is None else None
+        return Name("", name, None, arguments or ()) if meant is None else meant
 
     def _functional(self, to: Type) -> Expr:
         opening = self.peek()
@@ -588,21 +553,17 @@ class TextParser:
 
     def _postfix(self, base: Expr) -> Expr:
         while True:
-            token = self.peek()
-            if token == "[":
-                self.at += 1
+            if self.take("["):
                 base = Index(base, self.expression())
                 self.expect("]")
-            elif token == "(":
+            elif self.peek() == "(":
                 base = Call(base, self.arguments("(", ")"))
-            elif token in (".", "->"):
-                self.at += 1
+            elif token := self.take_one((".", "->")):
                 self.take("template")
                 word = self.word(r"[A-Za-z_~]")
                 arguments = (self._try_arguments(True) if self.peek() == "<" else None) or ()
                 base = special_member(base, word) or Member(base, word, token == "->", None, arguments)
-            elif token in ("++", "--"):
-                self.at += 1
+            elif token := self.take_one(("++", "--")):
                 base = Unary("x" + token, base)
             else:
                 return base
