@@ -102,7 +102,7 @@ class Healing:
             value = str(WARP_SIZE)
         if value is None or re.search(rf"\b{name}\s*[={{]", self._uses.text(problem.path)):
             return False
-        return self._top_level(Healed(name, MACRO, text=f" {value}"))
+        return self._macro(name, f" {value}")
 
     # Declaring.
 
@@ -128,6 +128,22 @@ class Healing:
         scope = self._names.root if entry.kind == MACRO else self._names.importing(entry.name)
         return self._declare(scope.children, entry)
 
+    def _macro(self, name: str, text: str = "") -> bool:
+        return self._top_level(Healed(name, MACRO, text=text))
+
+    def _before(self, problem: Problem, length: int = 200) -> str:
+        """The text in front of where a complaint stands."""
+        return self._uses.text(problem.path)[max(0, problem.offset - length) : problem.offset]
+
+    def _line(self, problem: Problem) -> str:
+        text = self._uses.text(problem.path)
+        return text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
+
+    def _word(self, problem: Problem) -> str:
+        """The name that a complaint stands at; empty where it is none."""
+        word = _NAME.match(self._uses.text(problem.path), problem.offset)
+        return word.group() if word else ""
+
     # Reactions, one for each kind of complaint.
 
     def undeclared(self, match: re.Match[str], problem: Problem) -> bool:
@@ -138,7 +154,7 @@ class Healing:
             return False
         code = self._uses.code_macro(problem, name)
         if code is not None:
-            return self._top_level(Healed(name, MACRO, text=code))
+            return self._macro(name, code)
         if (
             around is not None
             and around.next.startswith("(")
@@ -147,11 +163,11 @@ class Healing:
             and not around.call_ends_statement
             and not (around.streamed and is_check(name))
         ):
-            return self._top_level(Healed(name, MACRO, text="(...)"))
+            return self._macro(name, "(...)")
         if around is not None and around.next == "{" and is_macro_like(name) and around.starts_statement:
-            return self._top_level(Healed(name, MACRO))
+            return self._macro(name)
         if around is not None and is_macro_like(name) and around.following_word in ("for", "while", "do"):
-            return self._top_level(Healed(name, MACRO, text=statement_macro(name, around)))
+            return self._macro(name, statement_macro(name, around))
         return self._top_level(self._uses.entry(name, around, problem))
 
     def unknown_type(self, match: re.Match[str], problem: Problem) -> bool:
@@ -159,31 +175,27 @@ class Healing:
         around = self._uses.usage(problem, name)
         code = self._uses.code_macro(problem, name)
         if code is not None:
-            return self._top_level(Healed(name, MACRO, text=code))
+            return self._macro(name, code)
         naming = naming_macro(self._uses.text(problem.path), problem.offset)
         if naming is not None and is_macro_like(naming) and not self._uses.defines(problem.path, naming):
-            return self._top_level(Healed(naming, MACRO, text="(smemlint_name, ...) smemlint_name"))
+            return self._macro(naming, "(smemlint_name, ...) smemlint_name")
         if around is not None and is_macro_like(name):
             word = around.following_word
             if word in ("for", "while", "do", "if", "switch") or "UNROLL" in name:
-                return self._top_level(Healed(name, MACRO, text=statement_macro(name, around)))
+                return self._macro(name, statement_macro(name, around))
             if word in DECLARATION_WORDS or (word and self._uses.followed_by_two_words(problem, name)):
-                return self._top_level(Healed(name, MACRO, text=qualifier_macro(name)))
+                return self._macro(name, qualifier_macro(name))
             if around.previous in ("(", ",") and around.next[:1] in (")", ","):
-                return self._top_level(
-                    Healed(name, VALUE)
-                )  # `dim3 block(SIZE)` reads like a function's declaration
+                # `dim3 block(SIZE)` reads like a function's declaration
+                return self._top_level(Healed(name, VALUE))
             plain = around.next.startswith("(") or word == ""
             if plain and (not around.call_ends_statement or around.next[:1] not in "*&(<:"):
-                return self._top_level(
-                    Healed(name, MACRO, text="(...)" if around.next.startswith("(") else "")
-                )
+                return self._macro(name, "(...)" if around.next.startswith("(") else "")
             if "KERNEL" in name or "GLOBAL" in name or "DEVICE" in name:
-                return self._top_level(Healed(name, MACRO, text=qualifier_macro(name)))
+                return self._macro(name, qualifier_macro(name))
         if around is not None and around.next == "::":
             return self._top_level(Healed(name, NAMESPACE))
-        before = self._uses.text(problem.path)[max(0, problem.offset - 100) : problem.offset]
-        if re.search(r"\bdim3\s+\w+\s*\([^;()]*\Z", before):
+        if re.search(r"\bdim3\s+\w+\s*\([^;()]*\Z", self._before(problem, 100)):
             return self._top_level(Healed(name, VALUE))
         return self._top_level(self._uses.entry(name, around, problem, wants_type=True))
 
@@ -199,7 +211,7 @@ class Healing:
                 continue
             code = code_macro(text, at)
             if code is not None and not self._uses.defines(problem.path, name):
-                return self._top_level(Healed(name, MACRO, text=code))
+                return self._macro(name, code)
         return False
 
     def in_namespace(self, match: re.Match[str], problem: Problem) -> bool:
@@ -260,9 +272,7 @@ class Healing:
         the complaints about `short` in the same round do not say. Returns the files with such a line."""
         told: set[str] = set()
         for problem in problems:
-            text = self._uses.text(problem.path)
-            line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
-            found = _NAMESPACE_ALIAS.match(line)
+            found = _NAMESPACE_ALIAS.match(self._line(problem))
             if found is None or found.group(1) in ALIASES or found.group(1) in self._given_up:
                 continue
             self._take_back(found.group(1))
@@ -282,9 +292,7 @@ class Healing:
 
     def expected_namespace(self, match: re.Match[str], problem: Problem) -> bool:
         """`using namespace a::b;` or an alias of it, where it is unknown."""
-        text = self._uses.text(problem.path)
-        line = text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
-        found = re.search(r"namespace\s+(?:\w+\s*=\s*)?(?:::)?([\w:]+)\s*;", line)
+        found = re.search(r"namespace\s+(?:\w+\s*=\s*)?(?:::)?([\w:]+)\s*;", self._line(problem))
         return found is not None and self._namespaces(found.group(1))
 
     def wrong_argument(self, match: re.Match[str], problem: Problem) -> bool:
@@ -345,8 +353,8 @@ class Healing:
 
     def conflicting_name(self, match: re.Match[str], problem: Problem) -> bool:
         """`using other::name;` or `typedef ... name;` where we declared that name."""
-        word = re.compile(r"[A-Za-z_]\w*").match(self._uses.text(problem.path), problem.offset)
-        return word is not None and self._take_back(word.group())
+        word = self._word(problem)
+        return word != "" and self._take_back(word)
 
     def incomplete(self, match: re.Match[str], problem: Problem) -> bool:
         """A class that is declared and never defined, or a macro between `class` and its name."""
@@ -354,21 +362,19 @@ class Healing:
         path = tuple(name.split("::"))
         if name in DECLARATION_WORDS:
             return name == "void" and self.stray_macro(match, problem)
-        text = self._uses.text(problem.path)
-        before, after = text[max(0, problem.offset - 200) : problem.offset], text[problem.offset :]
-        if is_macro_like(name) and _CLASS_BEFORE.search(before) and _CLASS_BODY.match(after):
-            return self._top_level(Healed(name, MACRO))  # `class LIBRARY_EXPORT Name {`
+        body = _CLASS_BODY.match(self._uses.text(problem.path), problem.offset)
+        if body and is_macro_like(name) and _CLASS_BEFORE.search(self._before(problem)):
+            return self._macro(name)  # `class LIBRARY_EXPORT Name {`
         return self._declare(self._names.scope(path[:-1]).children, Healed(path[-1], TYPE))
 
     def class_name(self, match: re.Match[str], problem: Problem) -> bool:
         """A name where a class is expected: as a base, or in front of `::`."""
-        text = self._uses.text(problem.path)
-        word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
-        if word is None:
+        word = self._word(problem)
+        if not word:
             return False
-        around = usage(text, problem.offset, word.group())
-        entry = self._uses.entry(word.group(), around, problem, wants_type=True)
-        scope = _SCOPE_BEFORE.search(text[max(0, problem.offset - 200) : problem.offset])
+        around = usage(self._uses.text(problem.path), problem.offset, word)
+        entry = self._uses.entry(word, around, problem, wants_type=True)
+        scope = _SCOPE_BEFORE.search(self._before(problem))
         path = tuple(re.findall(r"\w+", scope.group())) if scope is not None else ()
         if entry.kind == NUMBER_TYPE:
             entry.kind = TYPE
@@ -377,24 +383,19 @@ class Healing:
     def stray_macro(self, match: re.Match[str], problem: Problem) -> bool:
         """A name in capitals where a declaration should begin or a body should stand, or between the type of
         a function and its name (`__global__ void LAUNCH_BOUNDS k(...)`)."""
-        text = self._uses.text(problem.path)
-        word = re.compile(r"[A-Za-z_]\w*").match(text, problem.offset)
-        if word is None or not is_macro_like(word.group()):
+        name = self._word(problem)
+        if not is_macro_like(name):
             return False
-        name = word.group()
-        around = usage(text, problem.offset, name)
-        return self._top_level(
-            Healed(name, MACRO, text="(...)" if around.next.startswith("(") else qualifier_macro(name))
-        )
+        around = usage(self._uses.text(problem.path), problem.offset, name)
+        return self._macro(name, "(...)" if around.next.startswith("(") else qualifier_macro(name))
 
     def not_a_scope(self, match: re.Match[str], problem: Problem) -> bool:
         """`X::` where X is no namespace, or is nothing at all behind `a::b::`."""
         name = match.group(1)
-        text = self._uses.text(problem.path)
-        if not text.startswith(name, problem.offset):
+        if not self._uses.text(problem.path).startswith(name, problem.offset):
             return False
-        prefix = re.search(r"((?:\w+\s*::\s*)*)\Z", text[max(0, problem.offset - 200) : problem.offset])
-        path = tuple(part.strip() for part in prefix.group(1).split("::") if part.strip()) if prefix else ()
+        prefix = _SCOPE_BEFORE.search(self._before(problem))
+        path = tuple(re.findall(r"\w+", prefix.group())) if prefix else ()
         entry = self._names.find((*path, name))
         if entry is not None:
             return self._becomes(entry, TYPE, VALUE, FUNCTION, NUMBER_TYPE)
@@ -436,6 +437,7 @@ class Healing:
         return self._becomes(self._named(problem), TYPE, NUMBER_TYPE)
 
 
+_NAME = pattern(r"[A-Za-z_]\w*")
 _OPERAND = r"'(?:const )?([\w:]*)[^']*'(?: \(aka '[^']*'\))?"
 _TEMPLATE = pattern(
     r"template\s*<[^;{}]*>\s*(?:(?:struct|class|union)\s+(?:__?\w+\s*\([^)]*\)\s*)?([A-Za-z_]\w*)"
