@@ -179,7 +179,7 @@ def _stated(
     limits: Limits,
 ) -> tuple[Candidate, ...]:
     """The shapes between which few conditions choose alone; none where a number has a say."""
-    bits = dict.fromkeys(s for v in block for mono in v.terms for s in mono)
+    bits = dict.fromkeys(s for v in block for s in v.symbols())
     if len(bits) > MOST_CONDITIONS or not all(s.bit and s.order in recipes for s in bits):
         return ()
     found: dict[tuple[int, int, int], Candidate] = {}

@@ -37,7 +37,7 @@ def together(several: Iterable[Departures]) -> dict[Hashable, Mask]:
 def as_met(c: Int, known: Way, lanes: Mask) -> set[Hashable]:
     """What a condition asks of some lanes, beside the unknowns that are known where it holds: equal where it
     is the same, nothing where all of them meet it."""
-    if all(s in known for mono in c.terms for s in mono):
+    if all(s in known for s in c.symbols()):
         return set()
     const, terms = c.const, c.terms
     if not isinstance(const, int) or any(not isinstance(x, int) for x in terms.values()):

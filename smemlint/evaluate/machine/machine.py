@@ -435,7 +435,7 @@ class Machine:
         if not self.context.way and not self.context.undecided and not departures:
             return (), ()
         way = self.context.way
-        met = [s for u in self.context.undecided for mono in u.condition.terms for s in mono]
+        met = [s for u in self.context.undecided for s in u.condition.symbols()]
         self.journal.choices.update((s.order, s.choice) for s in (*way, *met) if s.choice)
         here: frozenset[Hashable] = frozenset((s.order, n) for s, n in way.items())
         here = here.union(*(as_met(u.condition, way, must) for u in self.context.undecided))

@@ -94,7 +94,7 @@ def _one_among(m: Machine, c: Int, options: Sequence[Option], like: Pointer) -> 
         known = at is None or same(at, o.offset)
         places[o.object] = o.offset if at is None or known else one_of_two(c, at, o.offset, m.unknowns)
     deciding = [c, *(o.when for o in options)]
-    reason = next((s.reason for v in deciding for mono in v.terms for s in mono if s.reason), None)
+    reason = next((s.reason for v in deciding for s in v.symbols() if s.reason), None)
     uniform = all(v.uniform for v in deciding)
     whens = m.unknowns.selector(len(places), f"which of {len(places)}", varying=not uniform, reason=reason)
     last = Int(1, BOOL)
@@ -307,7 +307,7 @@ def _of_warps(warps: list[int], threads: int) -> Mask:
 def _worlds(choice: Object, may: Mask) -> Iterator[World]:
     """The ways in which the unknowns that decide may turn out; those where shared memory is left alone are
     left out."""
-    symbols = list(dict.fromkeys(s for o in choice.options for mono in o.when.terms for s in mono))
+    symbols = list(dict.fromkeys(s for o in choice.options for s in o.when.symbols()))
     ranges = [range(s.low, s.high + 1) for s in symbols if s.low is not None and s.high is not None]
     bounded = len(ranges) == len(symbols) and prod(len(r) for r in ranges) <= MOST_WORLDS
     if not bounded or any(s.varying for s in symbols):

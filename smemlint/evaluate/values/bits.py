@@ -78,7 +78,7 @@ def bit_and(a: Int, b: Int, unknowns: Unknowns) -> Int:
 def _rounded_down(a: Int, step: int, t: Scalar, unknowns: Unknowns) -> Int:
     """a & -step. `(n + 15) & ~15` becomes 16 times an unknown: its known part is a multiple too."""
     known = collapse(a.const)
-    if isinstance(known, int) and known % step and not any(s.varying for mono in a.terms for s in mono):
+    if isinstance(known, int) and known % step and not a.varying:
         return scale(divide_floor(a, step, t, "/", unknowns), step, t)
     return subtract(a, modulo_floor(a, step, t, unknowns), t)
 

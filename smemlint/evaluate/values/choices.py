@@ -19,9 +19,7 @@ MOST_WAYS = 16
 
 def bits_of(values: Iterable[Int]) -> list[Symbol]:
     """The 0/1 unknowns in values, in the order in which they were made."""
-    return sorted(
-        {s for v in values for mono in v.terms for s in mono if s.bit}, key=lambda s: (s.choice, s.order)
-    )
+    return sorted({s for v in values for s in v.symbols() if s.bit}, key=lambda s: (s.choice, s.order))
 
 
 def ways_of(bits: Iterable[Symbol], most: int) -> list[dict[Symbol, int]] | None:
@@ -75,14 +73,14 @@ def with_choice(known: Way, v: Int) -> Way:
     ones = {s.choice for s, n in known.items() if n == 1 and s.choice}
     if not ones:
         return known
-    others = {s: 0 for mono in v.terms for s in mono if s.choice in ones and s not in known}
+    others = {s: 0 for s in v.symbols() if s.choice in ones and s not in known}
     return {**known, **others} if others else known
 
 
 def each_way(apply: Callable[..., Int], *values: Int) -> Int | None:
     """An operator applied to numbers that only the ways decide, on each way by itself; None where something
     else is not known either."""
-    if not any(v.terms for v in values) or any(not s.bit for v in values for mono in v.terms for s in mono):
+    if not any(v.terms for v in values) or any(not s.bit for v in values for s in v.symbols()):
         return None
     ways = _indicated(tuple(bits_of(values)))
     if ways is None:

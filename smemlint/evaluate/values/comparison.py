@@ -115,7 +115,7 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
             return _either(op, _in_steps(op, d, unknowns), Int(0), unknowns)
         if (not d.uniform or unknowns.interior) and not _of_few(d):
             guess = _as_interior(op, d) or _interior_each_way(op, d) or _between_sizes(op, d, unknowns)
-            ranks = {s.rank for m in d.terms for s in m}
+            ranks = {s.rank for s in d.symbols()}
             if guess is not None and not (unknowns.setting and (max(ranks) < 3 or _goes_around(a, b))):
                 middle = 2 in ranks
                 unknowns.guessed.append(INTERIOR if middle else LARGE)
@@ -181,7 +181,7 @@ def _is_taken_off(v: Int) -> bool:
 
 def _by_block(d: Int) -> bool:
     """Whether the block's place in the grid decides: in the middle no coordinate is negative."""
-    return any(s.rank == 2 for mono in d.terms for s in mono)
+    return any(s.rank == 2 for s in d.symbols())
 
 
 def _with_extreme(op: str, a: Int, b: Int, t: Scalar, unknowns: Unknowns) -> Int | None:
@@ -227,13 +227,11 @@ def _may_be_zero(d: Int) -> NDArray[np.bool_]:
 
 
 def _decided(op: str, low: int | None, high: int | None) -> bool | None:
-    if op == "<":
-        return True if high is not None and high < 0 else False if low is not None and low >= 0 else None
-    if op == "<=":
-        return True if high is not None and high <= 0 else False if low is not None and low > 0 else None
-    if op == ">":
-        return True if low is not None and low > 0 else False if high is not None and high <= 0 else None
-    return True if low is not None and low >= 0 else False if high is not None and high < 0 else None
+    """Whether all between two ends compares so with 0, or nothing does."""
+    last, first = (high, low) if op in ("<", "<=") else (low, high)
+    if last is not None and COMPARISONS[op](last, 0):
+        return True
+    return False if first is not None and not COMPARISONS[op](first, 0) else None
 
 
 def _is_mark(a: Int, b: Int, unknowns: Unknowns) -> bool:
@@ -252,11 +250,11 @@ def _is_zero(v: Int) -> bool:
 def _as_interior(op: str, d: Int) -> Int | None:
     """`d op 0` for a difference whose largest term is a problem size or a block index, as an interior block
     meets it: `i < n` holds, `i >= n` does not, `i > 0` does. None: cannot tell."""
-    top = max((max(s.rank for s in m) for m in d.terms), default=0)
-    if top < 1 or d.varying or any(s.rank < 1 or _is_narrow(s) for m in d.terms for s in m):
+    top = rank_of(d)
+    if top < 1 or d.varying or any(s.rank < 1 or _is_narrow(s) for s in d.symbols()):
         return None
     if top < 3:
-        return None if any(s.rank == 1 for m in d.terms for s in m) else _in_a_middle_block(op, d)
+        return None if any(s.rank == 1 for s in d.symbols()) else _in_a_middle_block(op, d)
     if _is_moved_on(d):
         return _in_a_middle_block(op, d)
     largest = [mono for mono in d.terms if max(s.rank for s in mono) == top]
@@ -276,7 +274,7 @@ def _is_beside(d: Int) -> bool:
     """Whether d is not 0 in a block in the middle of the grid (`x - (width - 1)`). What each block has one of
     is no place of the grid: `x == first[blockIdx.x]`, `x == blockIdx.x * width`."""
     blocks = [mono for mono in d.terms if any(s.rank == 2 for s in mono)]
-    if not blocks or any(s.reason is not None or s.name.endswith("[...]") for mono in d.terms for s in mono):
+    if not blocks or any(s.reason is not None or s.name.endswith("[...]") for s in d.symbols()):
         return False
     signs = {isinstance(c := d.terms[mono], int) and (c > 0) - (c < 0) for mono in blocks}
     if len(signs) > 1 and any(s.rank >= 3 for mono in blocks for s in mono):
@@ -323,7 +321,7 @@ def _interior_each_way(op: str, d: Int) -> Int | None:
 def _of_few(d: Int) -> bool:
     """Whether lanes are compared with a size in parts of a warp's length and more (`lane < k / 256`): nobody
     can tell that there are as many of these as lanes. Where blocks count them there are."""
-    symbols = [s for m in d.terms for s in m]
+    symbols = list(d.symbols())
     sizes = [s for s in symbols if s.rank >= 3]
     return bool(sizes) and not any(s.rank == 2 for s in symbols) and all(s.cut >= FEW for s in sizes)
 
@@ -337,7 +335,7 @@ def _goes_around(a: Int, b: Int) -> bool:
 def _is_rest(d: Int) -> bool:
     """Whether a difference is what a size leaves from a block's place on (`n - blockIdx.x * 256`), which is a
     whole part for each block but those at the edge of the grid."""
-    symbols = [s for mono in d.terms for s in mono]
+    symbols = list(d.symbols())
     return any(s.rank >= 3 for s in symbols) and any(s.name.startswith("blockIdx") for s in symbols)
 
 
@@ -349,8 +347,8 @@ def _is_narrow(s: Symbol) -> bool:
 def _between_sizes(op: str, d: Int, unknowns: Unknowns) -> Int | None:
     """`d op 0` where sizes stand on both sides (`first + i > last`): which way it goes is unknown, but away
     from the edge it goes the same way in all lanes of a block."""
-    sizes = any(s.rank >= 3 for m in d.terms for s in m)
-    if not sizes or d.uniform or d.varying or any(s.rank < 1 or _is_narrow(s) for m in d.terms for s in m):
+    sizes = any(s.rank >= 3 for s in d.symbols())
+    if not sizes or d.uniform or d.varying or any(s.rank < 1 or _is_narrow(s) for s in d.symbols()):
         return None
     if isinstance(d.const, int) or any(not isinstance(c, int) for c in d.terms.values()):
         return None
@@ -407,7 +405,7 @@ def one_unknown(c: Int, unknowns: Unknowns) -> Int:
 
 def _of_one_choice(c: Int) -> bool:
     """Whether ways to one join point alone decide."""
-    choices = {s.choice for mono in c.terms for s in mono}
+    choices = {s.choice for s in c.symbols()}
     return len(choices) == 1 and 0 not in choices
 
 
@@ -429,7 +427,7 @@ def one_of_two(c: Int, a: Int, b: Int, unknowns: Unknowns) -> Int:
     (la, ha), (lb, hb) = bounds(a), bounds(b)
     low = None if la is None or lb is None else min(la, lb)
     high = None if ha is None or hb is None else max(ha, hb)
-    reason = next((s.reason for v in (c, a, b) for m in v.terms for s in m if s.reason), None)
+    reason = next((s.reason for v in (c, a, b) for s in v.symbols() if s.reason), None)
     uniform = a.uniform and b.uniform and c.uniform
     rank = min(rank_of(a), rank_of(b))
     one = unknowns.value(

@@ -136,7 +136,7 @@ def _divisor(b: Int) -> int:
 def _sizes_may_go_below(v: Int, d: int) -> bool:
     """Whether sizes may make a number negative, and d cuts through it: `(lane - 8 * n) % 8`. With the place
     of a block in it, a block in the middle is meant, of which no coordinate is negative."""
-    ranks = {s.rank for mono in v.terms for s in mono}
+    ranks = {s.rank for s in v.symbols()}
     if not ranks or max(ranks) < 3 or 2 in ranks:
         return False
     low = bounds(v)[0]
@@ -231,7 +231,7 @@ def modulo(a: Int, b: Int, unknowns: Unknowns) -> Int:
         highs = [x for x in (high, None if b_high is None else b_high - 1) if x is not None]
         rest = unknowns.derived("%", a, b, t, 0, min(highs) if highs else None)
         if rank_of(a) or rank_of(b):
-            unknowns.rests_of_sizes.update(s.order for mono in rest.terms for s in mono)
+            unknowns.rests_of_sizes.update(s.order for s in rest.symbols())
         return rest
     return unknowns.derived("%", a, b, t)
 

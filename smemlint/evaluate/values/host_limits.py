@@ -70,7 +70,7 @@ def is_told(v: Int, recipes: Recipes | None, depth: int = 0) -> bool:
     """Whether a number is known, or one of several that are."""
     if v.known:
         return isinstance(v.const, int)
-    if all(s.bit for mono in v.terms for s in mono):
+    if all(s.bit for s in v.symbols()):
         return True
     symbol = only_symbol(v)
     recipe = recipes.get(symbol.order) if symbol is not None and recipes is not None else None

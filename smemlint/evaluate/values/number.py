@@ -1,14 +1,15 @@
 """Values: an integer is a polynomial in unknowns whose coefficients are known for every thread.
 
-`threadIdx.x * n + k` is {(n,): [0, 1, 2, ...], (): k}. A coefficient that is one number for the whole
-block is a
-Python int, else an int64 vector over the block's threads (padded to whole warps). Of an unsigned number of 64
-bits they hold the bits: 2**64 - 1 is -1.
+`threadIdx.x * n + k` is {(n,): [0, 1, 2, ...], (): k}. A coefficient that is one number for the whole block
+is a Python int, else an int64 vector over the block's threads (padded to whole warps). Of an unsigned number
+of 64 bits they hold the bits: 2**64 - 1 is -1.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -130,6 +131,10 @@ class Int:
             return False
         return all(s.shared or not s.varying for mono, _ in terms for s in mono)
 
+    def symbols(self) -> Iterator[Symbol]:
+        """Yield the unknowns that it adds up, one as often as terms hold it."""
+        return chain.from_iterable(self.terms)
+
     @property
     def varying(self) -> bool:
         """Holds an unknown that may differ from lane to lane."""
@@ -196,7 +201,7 @@ def multiple_of(mono: Monomial) -> int:
 
 def one_for_each_warp(v: Int) -> bool:
     """Whether the lanes of each warp have one value: `rows[threadIdx.x / 32]`."""
-    if any(s.varying and not s.shared for mono in v.terms for s in mono):
+    if any(s.varying and not s.shared for s in v.symbols()):
         return False
     parts = [c for c in (v.const, *v.terms.values()) if not isinstance(c, int)]
     return all(c.size % 32 == 0 and lanes_equal(c, np.repeat(c[::32], 32)) for c in parts)

@@ -136,7 +136,7 @@ def following(v: Int, n: Int, unknowns: Unknowns) -> dict[int, int]:
 def agree(held: Iterable[tuple[Int, int]], given: Given, recipes: Recipes) -> bool:
     """Whether conditions can be what they are held to be together, as far as limits of numbers tell."""
     conditions = list(held)
-    asked = {s.order for c, _ in conditions for mono in c.terms for s in mono}
+    asked = {s.order for c, _ in conditions for s in c.symbols()}
     # What the numbers say of a condition, beside what it is held to be.
     numbers = {order: n for order, n in given.items() if order not in asked}
     for c, way in conditions:
@@ -233,7 +233,7 @@ def made_of(v: Int, recipes: Recipes) -> set[int]:
     seen: set[int] = set()
     level = [v]
     for _ in range(DEEPEST):
-        orders = {s.order for x in level for mono in x.terms for s in mono if s.order in recipes} - seen
+        orders = {s.order for x in level for s in x.symbols() if s.order in recipes} - seen
         seen |= orders
         level = [x for n in orders for x in recipes[n][1:]]
     return seen
@@ -245,7 +245,7 @@ def roots(v: Int, recipes: Recipes) -> set[int]:
     seen: set[int] = set()
     level = [v]
     for depth in range(DEEPEST + 1):
-        orders = {s.order for x in level for mono in x.terms for s in mono} - seen
+        orders = {s.order for x in level for s in x.symbols()} - seen
         seen |= orders
         made = {n: recipes.get(n) if depth < DEEPEST else None for n in orders}
         found |= {n for n, recipe in made.items() if recipe is None}

@@ -124,7 +124,7 @@ class Unknowns:
         assert not isinstance(d.const, int)
         key = ("one lane", d.const.tobytes(), Int(0, d.type, d.terms).key())
         if key not in self.memo:
-            reason = next((s.reason for m in d.terms for s in m if s.reason), None)
+            reason = next((s.reason for s in d.symbols() if s.reason), None)
             self.memo[key] = replace(
                 self.fresh(f"({name_of(d)} == 0)", varying=True, low=0, high=1, reason=reason or ONE_LANE),
                 alone=True,
@@ -154,7 +154,7 @@ class Unknowns:
     ) -> Int:
         """The result of an operator that the polynomial cannot express."""
         uniform = a.uniform and b.uniform
-        reason = next((s.reason for v in (a, b) for m in v.terms for s in m if s.varying and s.reason), None)
+        reason = next((s.reason for v in (a, b) for s in v.symbols() if s.varying and s.reason), None)
         shared = not uniform and one_for_each_warp(a) and one_for_each_warp(b)
         if not uniform and reason is None:
             whose = "warp" if shared else "lane"
@@ -163,7 +163,7 @@ class Unknowns:
         key = (op, ka, kb) if uniform and ka is not None and kb is not None else None
         if key is not None and key in self.memo:
             return Int(0, type, {(self.memo[key],): 1})
-        rank = max((s.rank for v in (a, b) for m in v.terms for s in m), default=0)
+        rank = max((s.rank for v in (a, b) for s in v.symbols()), default=0)
         stairs = None if uniform or self.recipes is not None else _stairs(op, a, b)
         if stairs is not None and (low is None or high is None or stairs < high - low):
             name = f"({name_of(a)} {op} {name_of(b)})"
@@ -238,7 +238,7 @@ def _cut(op: str, a: Int, b: Int) -> int:
     """What the sizes in a are divided by, if b is a number."""
     if op not in ("/", ">>") or not b.known or not isinstance(b.const, int) or not 0 < b.const < LARGEST_CUT:
         return 1
-    before = max((s.cut for m in a.terms for s in m), default=1)
+    before = max((s.cut for s in a.symbols()), default=1)
     return min(before * (b.const if op == "/" else 1 << min(b.const, 31)), LARGEST_CUT)
 
 
@@ -285,4 +285,4 @@ def name_of(v: Int) -> str:
 
 def rank_of(v: Int) -> int:
     """Return the highest rank of the symbols in a number."""
-    return max((s.rank for m in v.terms for s in m), default=0)
+    return max((s.rank for s in v.symbols()), default=0)

@@ -180,7 +180,7 @@ def tame(v: Int, unknowns: Unknowns) -> Int:
 def may_be_negative(v: Int) -> bool:
     """Whether all that is known of an unknown part is that it may be negative: it is no size and no index, or
     it lies between two ends, less more than the lower one."""
-    symbols = [s for m in v.terms for s in m]
+    symbols = list(v.symbols())
     signed = any(s.low is not None and s.low < 0 and not s.rank for s in symbols)
     between = [not s.rank and not s.choice and None not in (s.low, s.high) for s in symbols]
     if not signed and not (between and all(between)):
@@ -194,7 +194,7 @@ def in_register(v: Int, unknowns: Unknowns) -> Int:
     are large numbers. Sizes and counts are taken not to wrap."""
     if not v.terms or v.type.kind != "uint" or v.type.size != 4 or unknowns.recipes is not None:
         return v
-    if any(s.rank or s.low is None or s.high is None for mono in v.terms for s in mono):
+    if any(s.rank or s.low is None or s.high is None for s in v.symbols()):
         return v
     least, most = bounds(v)
     if least is None or most is None or (least >= 0 and most < 1 << 32):
