@@ -6,9 +6,9 @@ would import each other in a ring. They ask here instead, and `evaluators.py`, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any
 
 from smemlint.evaluate.machine.asked import EVALUATOR, EndedError, SizedUpError
 from smemlint.evaluate.machine.faults import contained
@@ -18,48 +18,17 @@ from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
 from smemlint.ir import Expr, Place, Stmt, Type
 
-Values: TypeAlias = "Mapping[type, Callable[[Machine, Any], Value]]"
-Places: TypeAlias = "Mapping[type, Callable[[Machine, Any], Pointer | Value]]"
-Runners: TypeAlias = "Mapping[type, Callable[[Machine, Any], None]]"
-Builders: TypeAlias = "Mapping[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]]"
-Typer: TypeAlias = "Callable[[Machine, Type], Type]"
-Copier: TypeAlias = "Callable[[Machine, Expr], Value]"
-Converter: TypeAlias = "Callable[[Machine, RecordValue | Pointer, Type | None], Value | None]"
-
 ENOUGH = 5_000
 """Evaluation steps after which a statement is larger than anything that the compiler unrolls."""
 
-_VALUES: dict[type, Callable[[Machine, Any], Value]] = {}
-_PLACES: dict[type, Callable[[Machine, Any], Pointer | Value]] = {}
-_RUNNERS: dict[type, Callable[[Machine, Any], None]] = {}
-_BUILDERS: dict[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]] = {}
-_CONVERTERS: list[Converter] = []
-_COPIERS: list[Copier] = []
-_TYPERS: list[Typer] = []
-
+VALUES: dict[type, Callable[[Machine, Any], Value]] = {}
+PLACES: dict[type, Callable[[Machine, Any], Pointer | Value]] = {}
+RUNNERS: dict[type, Callable[[Machine, Any], None]] = {}
+BUILDERS: dict[type, Callable[[Machine, Any, tuple[Expr, ...], Place | None], Value]] = {}
+"""Which function answers for which type of expression, statement and (for `{...}`) type."""
 
 _PASSED = (EndedError, RecursionError, MemoryError)
 """What an evaluation may end with; anything else is a fault."""
-
-
-def answer_by(
-    values: Values,
-    places: Places,
-    runners: Runners,
-    builders: Builders,
-    converter: Converter,
-    copier: Copier,
-    typer: Typer,
-) -> None:
-    """Say which function answers for which type of expression, statement and (for `{...}`) type, and which
-    ones convert records, copy them and know the types of expressions."""
-    _VALUES.update(values)
-    _PLACES.update(places)
-    _RUNNERS.update(runners)
-    _BUILDERS.update(builders)
-    _CONVERTERS[:] = [converter]
-    _COPIERS[:] = [copier]
-    _TYPERS[:] = [typer]
 
 
 def rvalue(m: Machine, e: Expr) -> Value:
@@ -68,7 +37,7 @@ def rvalue(m: Machine, e: Expr) -> Value:
     effort.steps += 1
     if effort.steps > effort.limit:
         m.look_up()
-    evaluate = _VALUES.get(type(e))
+    evaluate = VALUES.get(type(e))
     if evaluate is None:
         return Other(reason=Unresolved("unknown-expression", type(e).__name__))
     may, depth = m.may, len(m.frames)
@@ -86,7 +55,7 @@ def lvalue(m: Machine, e: Expr) -> Pointer | Value:
     effort.steps += 1
     if effort.steps > effort.limit:
         m.look_up()
-    locate = _PLACES.get(type(e))
+    locate = PLACES.get(type(e))
     if locate is None:
         return rvalue(m, e)
     may, depth = m.may, len(m.frames)
@@ -109,24 +78,19 @@ def unseen(m: Machine, e: Expr, ask: Callable[[Machine, Expr], Value] = rvalue) 
 
 def build(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:
     """`t{elements}` for a resolved type."""
-    return _BUILDERS[type(t)](m, t, elements, place)
+    return BUILDERS[type(t)](m, t, elements, place)
 
 
 def converted(m: Machine, v: RecordValue | Pointer, t: Type | None) -> Value | None:
     """What a record, or the one at an address, becomes by its own conversion function as a t (None: as a
     pointer); None where it has none."""
-    return _CONVERTERS[0](m, v, t)
+    return EVALUATOR.converted(m, v, t)
 
 
 def begun(m: Machine, e: Expr) -> Value:
     """What an object begins as that is made of an expression: its value, or what a copy or move constructor
     of the program makes of the object that it names."""
-    return _COPIERS[0](m, e)
-
-
-def with_expressions(m: Machine, t: Type) -> Type:
-    """A resolved type with what its `decltype` stands for."""
-    return _TYPERS[0](m, t)
+    return EVALUATOR.begun(m, e)
 
 
 def run(m: Machine, s: Stmt) -> None:
@@ -135,7 +99,7 @@ def run(m: Machine, s: Stmt) -> None:
     effort.steps += 1
     if effort.steps > effort.limit:
         m.look_up()
-    execute = _RUNNERS.get(type(s))
+    execute = RUNNERS.get(type(s))
     if execute is None:
         return
     frame = m.frames[-1]
@@ -207,4 +171,4 @@ def _size_up(m: Machine, s: Stmt, execute: Callable[[Machine, Stmt], None]) -> N
         effort.limit, effort.patience = limit, None
 
 
-EVALUATOR.value, EVALUATOR.typed = rvalue, with_expressions
+EVALUATOR.value = rvalue

@@ -23,7 +23,8 @@ from smemlint.evaluate.language.expression_types import with_expressions
 from smemlint.evaluate.language.names import name_place, name_value, static_member_value
 from smemlint.evaluate.language.places import index_place, member_place, value_at_place
 from smemlint.evaluate.language.record_conversions import by_conversion
-from smemlint.evaluate.machine.dispatch import Builders, Places, Runners, Values, answer_by
+from smemlint.evaluate.machine.asked import EVALUATOR
+from smemlint.evaluate.machine.dispatch import BUILDERS, PLACES, RUNNERS, VALUES
 from smemlint.evaluate.run.branches import run_if
 from smemlint.evaluate.run.calls import call_place, call_value
 from smemlint.evaluate.run.conditionals import conditional_place, conditional_value
@@ -113,7 +114,7 @@ else:
     run_loop = later(f"{_RUN}.loops.loop", "run_loop")
     run_switch = later(f"{_RUN}.switches", "run_switch")
 
-VALUES: Values = {
+VALUES |= {
     Literal: literal_value,
     FloatLiteral: float_value,
     StringLiteral: string_value,
@@ -139,7 +140,7 @@ VALUES: Values = {
     UnknownExpr: unknown_value,
 }
 
-PLACES: Places = {
+PLACES |= {
     Name: name_place,
     Index: index_place,
     Member: member_place,
@@ -153,7 +154,7 @@ PLACES: Places = {
 }
 """All others have no place; their value stands in."""
 
-RUNNERS: Runners = {
+RUNNERS |= {
     Block: run_block,
     Try: run_try,
     Declare: run_declare,
@@ -170,17 +171,7 @@ RUNNERS: Runners = {
     UnknownStmt: run_unknown,
 }
 
-BUILDERS: Builders = {
-    ArrayOf: build_array,
-    RecordRef: build_record,
-    Scalar: build_single,
-    PointerTo: build_single,
-    TypeParam: build_single,
-    MemberType: build_single,
-    FunctionType: build_single,
-    FunctionRef: build_single,
-    OpaqueType: build_single,
-    Part: build_single,
-}
+_SINGLE = (Scalar, PointerTo, TypeParam, MemberType, FunctionType, FunctionRef, OpaqueType, Part)
+BUILDERS |= {ArrayOf: build_array, RecordRef: build_record, **dict.fromkeys(_SINGLE, build_single)}
 
-answer_by(VALUES, PLACES, RUNNERS, BUILDERS, by_conversion, begun_as, with_expressions)
+EVALUATOR.converted, EVALUATOR.begun, EVALUATOR.typed = by_conversion, begun_as, with_expressions
