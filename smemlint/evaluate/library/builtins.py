@@ -13,18 +13,7 @@ from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce
 from smemlint.evaluate.language.places import offset_pointer
 from smemlint.evaluate.language.scale import decided_by_scale
-from smemlint.evaluate.library import (
-    callables,
-    containers,
-    cooperative_groups,
-    float_functions,
-    host_runtime,
-    integers,
-    memory,
-    smart_pointers,
-    warp,
-    wmma,
-)
+from smemlint.evaluate.library import float_functions, host_runtime, integers, wmma
 from smemlint.evaluate.library.atomics import atomic, atomic_method, is_atomic, is_atomic_object
 from smemlint.evaluate.library.callables import (
     held_function,
@@ -90,19 +79,8 @@ _OF_ARRAYS = frozenset(("data", "begin", "cbegin", "end", "cend", "size", "max_s
 MOST_FILLED = 64
 """Elements of an array that `fill` sets one by one."""
 
-FILLED_BY = (
-    callables,
-    containers,
-    float_functions,
-    cooperative_groups,
-    host_runtime,
-    integers,
-    warp,
-    memory,
-    smart_pointers,
-    wmma,
-)
-"""The modules that put their functions into the table when they are imported."""
+_ALONE = (float_functions, integers, wmma)
+"""Modules that put their functions into the table when they are imported, and are asked nothing else."""
 _BARRIERS = frozenset(
     (
         "cooperative_groups::sync",
@@ -260,21 +238,15 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         return value
     if is_group(self_type):
         return group_method(m, v.name, v.self, e)
-    if is_smart(self_type):
-        held = smart_method(m, v, e)
-        if held is not None:
-            return held
+    by_class = smart_method if is_smart(self_type) else None
+    if by_class is None and m.host and is_container(self_type):
+        by_class = container_method
     if m.host and is_string(self_type):
-        told = string_method(m, v, e)
-        if told is not None:
-            return told
-    elif m.host and is_container(self_type):
-        told = container_method(m, v, e)
-        if told is not None:
-            return told
-    elements = _elements(m, v, e)
-    if elements is not None:
-        return elements
+        by_class = string_method
+    told = None if by_class is None else by_class(m, v, e)
+    told = _elements(m, v, e) if told is None else told
+    if told is not None:
+        return told
     if v.name in ("begin", "end") and not m.host and _is_range(e):
         return _end_of_array(m, v, e)
     if v.name in ("operator+=", "operator-=", "operator*=", "operator/=") and isinstance(v.self, Pointer):
