@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from smemlint.ir.memo import by_identity
-from smemlint.ir.nodes import Expr, Name, Stmt, TemplateArgument, TemplateParam, Type, Var
+from smemlint.ir.nodes import Expanded, Expr, Name, Stmt, TemplateArgument, TemplateParam, Type, Var
 from smemlint.ir.place import Place
 from smemlint.ir.types import own_name
 from smemlint.records import record
@@ -99,7 +99,7 @@ class Record:
     template: tuple[TemplateParam, ...] = ()
     union: bool = False
     align: Expr | None = None
-    bases: tuple[Type, ...] = ()
+    bases: tuple[Type | Expanded, ...] = ()
     constants: Mapping[str, Var] = field(default_factory=dict)
     aliases: Mapping[str, Type] = field(default_factory=dict)
     templates: Mapping[str, TypeTemplate] = field(default_factory=dict)
@@ -119,6 +119,11 @@ class Record:
     assigned: Mapping[str, frozenset[int] | None] = field(default_factory=dict)
     """Of a class of host code: members that other functions than its constructors set, each with the numbers
     that it is set to in so many words; None where it is set to anything else as well."""
+
+    @property
+    def written_bases(self) -> tuple[Type, ...]:
+        """The bases as patterns: what is found of a template alone holds for each that one expands to."""
+        return tuple(b.pattern if isinstance(b, Expanded) else b for b in self.bases)
 
     @property
     def constructors(self) -> tuple[str, ...]:

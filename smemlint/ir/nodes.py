@@ -156,6 +156,13 @@ class OpaqueType:
 
 
 @record(frozen=True, slots=True)
+class Expanded:
+    """`pattern...` among the bases of a class: one for each element of the packs that the pattern names."""
+
+    pattern: Type
+
+
+@record(frozen=True, slots=True)
 class Part:
     """What is stored of a scalar member that is a bit-field or less aligned than its type.
 

@@ -45,6 +45,9 @@ def is_reference(t: Type | None) -> bool:
     return isinstance(t, PointerTo) and t.reference
 
 
+SEQUENCE = "__make_integer_seq"
+"""The compiler's own template behind `std::make_integer_sequence`, told once its length is known."""
+
 VOID = Scalar("void", 0, "void")
 BOOL = Scalar("bool", 1, "bool")
 CHAR = Scalar("char", 1, "int")

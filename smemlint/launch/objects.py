@@ -83,7 +83,7 @@ def _types_named(module: Module) -> Iterator[object]:
             for p in f.parameters:
                 yield from walk(p.type)
     for record in module.records.values():
-        for t in (*record.bases, *(field.type for field in record.fields)):
+        for t in (*record.written_bases, *(field.type for field in record.fields)):
             yield from walk(t)
     for var in module.globals.values():
         yield from walk(var.type)
@@ -144,7 +144,7 @@ def object_for(m: Machine, f: Function, arguments: tuple[TemplateArgument, ...])
 def _assigned(m: Machine, record: Record, depth: int = 0) -> Mapping[str, frozenset[int] | None]:
     """Members of a class and its bases that others than their constructors set, and to which numbers."""
     found = dict(record.assigned)
-    for base in record.bases if depth < DEEPEST else ():
+    for base in record.written_bases if depth < DEEPEST else ():
         inner = m.module.records.get(base.name) if isinstance(base, RecordRef) else None
         if inner is not None:
             found |= _assigned(m, inner, depth + 1)

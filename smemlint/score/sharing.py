@@ -188,4 +188,4 @@ def _classes(types: Iterable[object]) -> Iterator[str]:
 
 def _parts(known: Record) -> Iterator[str]:
     """Names of the classes that one derives from, holds or calls its own."""
-    yield from _classes([*known.bases, *(f.type for f in known.fields), *known.aliases.values()])
+    yield from _classes([*known.written_bases, *(f.type for f in known.fields), *known.aliases.values()])

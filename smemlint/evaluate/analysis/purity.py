@@ -240,7 +240,9 @@ class Calls:
         record = self._module.records.get(t.name) if isinstance(t, RecordRef) else None
         if record is None or depth > 4:
             return False
-        return CONVERSION_NAME in record.methods or any(self._converts(b, depth + 1) for b in record.bases)
+        return CONVERSION_NAME in record.methods or any(
+            self._converts(b, depth + 1) for b in record.written_bases
+        )
 
     def _harmless(self, n: object, own: set[str]) -> bool:
         if isinstance(n, Call):
@@ -283,7 +285,7 @@ class Calls:
         found = map(self._module.functions.get, record.methods.get(CONVERSION_NAME, ()))
         if any(f is not None and not isinstance(f.returns, Scalar) for f in found):
             return True
-        more = (*(b.name for b in record.bases if isinstance(b, RecordRef)), *record.specialisations)
+        more = (*(b.name for b in record.written_bases if isinstance(b, RecordRef)), *record.specialisations)
         return any(self._leading(other, depth + 1) for other in more)
 
     def holds_pointers(self, t: Type, depth: int = 0) -> bool:
@@ -296,7 +298,7 @@ class Calls:
             return (
                 depth > 4
                 or any(self.holds_pointers(f.type, depth + 1) for f in record.fields)
-                or bool(record.bases)
+                or bool(record.written_bases)
             )
         return isinstance(t, PointerTo | OpaqueType)
 

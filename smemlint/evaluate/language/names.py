@@ -343,8 +343,8 @@ def _static_member(m: Machine, owner: RecordRef, name: str) -> Value | None:
             m.frames.pop()
     if name in record.methods:
         return FunctionValue(name, methods_for(m, owner, record.methods[name]), (), bindings)
-    for base in record.bases:
-        value = static_member(m, m.types.resolve(base, bindings), name)
+    for base in m.types.bases(record, bindings):
+        value = static_member(m, base, name)
         if value is not None:
             return value
     return None

@@ -126,8 +126,7 @@ def bindings_in(m: Machine, f: Function, t: Type | None) -> Bindings:
         record, bindings = found
         if record.name == f.record or any(f.id in ids for ids in record.methods.values()):
             return bindings
-        bases = [m.types.resolve(b, bindings) for b in record.bases]
-        t = next((b for b in bases if isinstance(b, RecordRef)), None)
+        t = next((b for b in m.types.bases(record, bindings) if isinstance(b, RecordRef)), None)
     return m.bindings if m.frame.function is not None and m.frame.function.record == f.record else {}
 
 
@@ -302,7 +301,7 @@ def methods_of(m: Machine, t: Type, name: str) -> tuple[Function, ...]:
     functions = methods_for(m, t, record.methods.get(name, ()))
     if functions:
         return functions
-    found_there = (methods_of(m, m.types.resolve(base, bindings), name) for base in record.bases)
+    found_there = (methods_of(m, base, name) for base in m.types.bases(record, bindings))
     return tuple(dict.fromkeys(f for functions in found_there for f in functions))
 
 

@@ -238,7 +238,7 @@ def _kinds(m: Machine, t: RecordRef) -> list[str]:
     found = [t.name]
     for name in found:
         record = m.module.records.get(name)
-        bases = record.bases if record is not None else ()
+        bases = record.written_bases if record is not None else ()
         found += [b.name for b in bases if isinstance(b, RecordRef) and b.name not in found]
         if name.startswith("std::") and name != _ANY:
             found.append(_BASES.get(name, _ANY))

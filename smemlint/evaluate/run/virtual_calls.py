@@ -89,7 +89,7 @@ def below(module: Module) -> Mapping[str, list[Record]]:
     """By name of a class: all classes below it, in the order of the text."""
     direct: dict[str, list[Record]] = {}
     for r in module.records.values():
-        for b in r.bases:
+        for b in r.written_bases:
             if isinstance(b, RecordRef):
                 direct.setdefault(b.name, []).append(r)
     every: dict[str, list[Record]] = {}

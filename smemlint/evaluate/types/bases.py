@@ -17,7 +17,7 @@ def bases_of(types: Types, t: Type, *, empty: bool = False) -> Iterator[tuple[Re
     found, layout = types.record_of(t), types.layout(t)
     if found is None or layout is None:
         return
-    for base in (types.resolve(b, found[1]) for b in found[0].bases):
+    for base in types.bases(*found):
         inner = types.layout(base)
         if inner and isinstance(base, RecordRef) and (inner.fields or empty) and base in layout.bases:
             yield base, layout.bases[base], inner
@@ -27,7 +27,7 @@ def base_called(types: Types, t: RecordRef, name: str) -> RecordRef | None:
     """The base that a constructor of a record means by a name: its class, or the template parameter that it
     is."""
     found = types.record_of(t)
-    for base in found[0].bases if found is not None else ():
+    for base in found[0].written_bases if found is not None else ():
         resolved = types.resolve(base, found[1]) if found is not None else base
         if isinstance(resolved, RecordRef) and name in (
             resolved.name.rsplit("::", 1)[-1],
@@ -67,14 +67,13 @@ def is_known_as(types: Types, given: Type, wanted: Type) -> bool:
     layout, found = types.layout(given), types.record_of(given)
     if layout is None or not layout.dynamic or found is None:
         return False
-    bases = [types.resolve(base, found[1]) for base in found[0].bases]
-    return any(base == wanted or is_known_as(types, base, wanted) for base in bases)
+    return any(base == wanted or is_known_as(types, base, wanted) for base in types.bases(*found))
 
 
 def is_of_base(types: Types, given: Type, record: str) -> bool:
     """Whether a class derives from an instance of a record."""
     found = types.record_of(given)
-    bases = [types.resolve(base, found[1]) for base in found[0].bases] if found is not None else []
+    bases = types.bases(*found) if found is not None else []
     known = [types.record_of(base) for base in bases]
     return any(k is not None and k[0].name == record for k in known) or any(
         is_of_base(types, base, record) for base in bases

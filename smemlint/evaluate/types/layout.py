@@ -14,6 +14,7 @@ from smemlint.evaluate.types.matching import (
     any_argument,
     bound,
     condition_of,
+    expansions,
     function_named,
     is_computed,
     is_type,
@@ -21,11 +22,12 @@ from smemlint.evaluate.types.matching import (
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
 from smemlint.evaluate.types.requirements import asked, holds, weight
 from smemlint.evaluate.types.spelling import dims_of, type_name
-from smemlint.evaluate.types.type_traits import computed_in, exists, is_detector
+from smemlint.evaluate.types.type_traits import computed_in, exists, is_detector, sequence
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import Value
 from smemlint.ir import (
     ArrayOf,
+    Expanded,
     Expr,
     FunctionRef,
     FunctionType,
@@ -47,11 +49,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.module import ITSELF
-from smemlint.ir.types import (
-    LONG,
-    VOID,
-    is_reference,
-)
+from smemlint.ir.types import LONG, SEQUENCE, VOID, is_reference
 from smemlint.patterns import pattern
 from smemlint.records import record
 
@@ -223,6 +221,8 @@ class Types:
         if not t.arguments:
             return t if name == t.name else RecordRef(name)
         arguments = tuple(x for a in t.arguments for x in self._arguments(a, bindings))
+        if name == SEQUENCE:
+            return sequence(arguments)
         named = self.module.records.get(name) if name != t.name else None
         alias = named.templates.get(ITSELF) if named is not None else None
         if alias is not None:
@@ -321,8 +321,7 @@ class Types:
         if template is not None:
             own = self.bind_arguments(template.parameters, arguments, bindings)
             return self.resolve(template.type, own)
-        for base in record.bases:
-            resolved = self.resolve(base, bindings)
+        for resolved in self.bases(record, bindings):
             if not isinstance(resolved, RecordRef):
                 continue
             found = self.record_of(resolved)
@@ -331,6 +330,14 @@ class Types:
             if alias is not None:
                 return alias
         return None
+
+    def bases(self, record: Record, bindings: Bindings) -> list[Type]:
+        """The resolved bases of a record."""
+        found: list[Type] = []
+        for base in record.bases:
+            each = expansions(base, bindings) if isinstance(base, Expanded) else [(base, bindings)]
+            found += [OpaqueType("...")] if each is None else [self.resolve(*one) for one in each]
+        return found
 
     def record_of(self, t: Type | None) -> tuple[Record, Bindings] | None:
         """The record (or the specialisation that matches best) with its parameters bound; None of what is no
@@ -472,8 +479,7 @@ class Types:
     def _with_bases(self, built: Builder, record: Record, bindings: Bindings) -> bool:
         """Places the bases; whether all of them are known."""
         bases: list[tuple[RecordRef, Layout]] = []
-        for base in record.bases:
-            resolved = self.resolve(base, bindings)
+        for resolved in self.bases(record, bindings):
             inner = self.layout(resolved)
             if inner is None and self.loose:
                 built.loose = True
@@ -522,7 +528,7 @@ class Types:
 
     def _member(self, t: RecordRef, name: str) -> Around | None:
         found = self.record_of(t)
-        if found is None or any(self.layout(self.resolve(b, found[1])) is None for b in found[0].bases):
+        if found is None or any(self.layout(b) is None for b in self.bases(*found)):
             return None
         record, bindings = found
         start = Around("" if not record.bases else "the bases", 0, 1, t)

@@ -9,6 +9,7 @@ from smemlint.evaluate.values.number import Int
 from smemlint.ir import (
     ArrayOf,
     Cast,
+    Expanded,
     Expr,
     FunctionRef,
     FunctionType,
@@ -27,6 +28,7 @@ from smemlint.ir import (
     TypeParam,
     Unary,
 )
+from smemlint.ir.walk import walk
 
 Binding: TypeAlias = "Type | Int | tuple[Type | Int, ...]"
 Bindings: TypeAlias = Mapping[str, Binding]
@@ -64,6 +66,18 @@ def bound(argument: TemplateArgument) -> Binding:
     if is_type(argument):
         return argument  # type: ignore[return-value]
     return OpaqueType("?")
+
+
+def expansions(expanded: Expanded, bindings: Bindings) -> list[tuple[Type, Bindings]] | None:
+    """Return the pattern with the bindings for each element of the packs that it names; None: not known."""
+    names = {n.id for n in walk(expanded.pattern) if isinstance(n, Name | TypeParam)}
+    packs = {id: held for id in names if isinstance(held := bindings.get(id), tuple)}
+    if len(set(map(len, packs.values()))) != 1:
+        return None
+    return [
+        (expanded.pattern, {**bindings, **dict(zip(packs, held, strict=True))})
+        for held in zip(*packs.values(), strict=True)
+    ]
 
 
 def any_argument(a: TemplateArgument) -> TemplateArgument:

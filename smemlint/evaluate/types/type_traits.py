@@ -24,7 +24,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
-from smemlint.ir.types import BFLOAT16, DOUBLE, FLOAT, HALF, LONG, referred
+from smemlint.ir.types import BFLOAT16, DOUBLE, FLOAT, HALF, LONG, SEQUENCE, referred
 
 CONCEPTS = {
     "same_as": "is_same",
@@ -36,6 +36,7 @@ CONCEPTS = {
 }
 """Concepts of the standard library, and the traits that they ask."""
 _NARROWED = {"is_signed_integral": "is_signed", "is_unsigned_integral": "is_unsigned"}
+LONGEST_SEQUENCE = 1024
 _INTEGERS = ("int", "uint", "bool")
 
 
@@ -94,7 +95,17 @@ class Types(Protocol):
     """What is asked of the types of a program."""
 
     def resolve(self, t: Type, bindings: Bindings) -> Type: ...
+    def bases(self, record: Record, bindings: Bindings) -> list[Type]: ...
     def record_of(self, t: Type) -> tuple[Record, Bindings] | None: ...
+
+
+def sequence(arguments: tuple[TemplateArgument, ...]) -> Type:
+    """The type that `std::make_integer_sequence` stands for, given its template, a type and a length."""
+    if len(arguments) == 3 and isinstance(arguments[1], Scalar) and isinstance(arguments[2], Literal):
+        t, n = arguments[1], arguments[2].value
+        if 0 <= n <= LONGEST_SEQUENCE:
+            return RecordRef("std::integer_sequence", (t, *(Literal(i, t) for i in range(n))))
+    return RecordRef(SEQUENCE, arguments)
 
 
 def is_detector(t: Type) -> TypeGuard[RecordRef]:
@@ -127,7 +138,7 @@ def has_member(types: Types, t: Type, name: str) -> bool:
     own = name in record.constants or name in record.methods or name in record.aliases
     if own or any(f.name == name for f in record.fields):
         return True
-    return any(has_member(types, types.resolve(base, inner), name) for base in record.bases)
+    return any(has_member(types, base, name) for base in types.bases(record, inner))
 
 
 def computed_in(t: Type, on_device: Sequence[TemplateArgument]) -> Type | None:

@@ -255,6 +255,15 @@ class Positions:
             return None
         return span[0].slice(span[1], span[2])
 
+    def goes_on(self, node: Node, mark: str) -> bool:
+        """Whether this stands behind a cursor's source text."""
+        e = cursors.extent(node)
+        at = self.resolve(e, e.begin) if not (e.begin | e.end) & MACRO_BIT else None
+        if at is None:
+            return False
+        end = at[1] + e.end - e.begin
+        return at[0].slice(end, end + 80).lstrip().startswith(mark)
+
     def body_text(self, node: Node) -> str | None:
         """Text from a cursor's first token to the end of the macro's definition it stands in, with what this
         use of the macro gives for its parameters."""

@@ -132,7 +132,7 @@ def _with_bases(names: Iterable[str | None], records: Mapping[str, Record]) -> s
         if name in found or name not in records:
             continue
         found.add(name)
-        waiting += [base.name for base in records[name].bases if isinstance(base, RecordRef)]
+        waiting += [base.name for base in records[name].written_bases if isinstance(base, RecordRef)]
     return found
 
 

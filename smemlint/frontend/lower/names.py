@@ -263,7 +263,9 @@ class NameLowering:
         if parameter is None or parameter.kind != "type":
             return False
         own = self._c.found.records.get(self._c.scope.record or "")
-        return own is None or not any(isinstance(b, TypeParam) and b.id == parameter.id for b in own.bases)
+        return own is None or not any(
+            isinstance(b, TypeParam) and b.id == parameter.id for b in own.written_bases
+        )
 
     @staticmethod
     def _is_array(node: Node) -> bool:
@@ -332,12 +334,18 @@ class NameLowering:
             return None
         named = self._c.found.records.get(owner.name)
         if named is not None and any(f.name == name for f in named.fields):
-            return None
-        return owner if owner in own.bases or not own.bases or owner.name.startswith("std::") else None
+            return owner if self._is_base(owner) else None
+        bases = own.written_bases
+        return owner if owner in bases or not bases or owner.name.startswith("std::") else None
 
     def _is_base(self, owner: Type) -> bool:
+        """Whether the class derives from this one, or from another instance of its template: `Base<K>` of a
+        class with the bases `Base<I>...`."""
         own = self._c.found.records.get(self._c.scope.record or "")
-        return own is not None and owner in own.bases
+        name = owner.name if isinstance(owner, RecordRef) else None
+        return own is not None and any(
+            b == owner or (isinstance(b, RecordRef) and b.name == name) for b in own.written_bases
+        )
 
     @staticmethod
     def _of_base(

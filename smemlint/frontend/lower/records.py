@@ -18,6 +18,7 @@ from smemlint.frontend.lower.types import is_constant, own_arguments
 from smemlint.frontend.lower.vectors import vector_alignment
 from smemlint.frontend.text.hidden import packing
 from smemlint.ir import (
+    Expanded,
     Expr,
     Field,
     Literal,
@@ -240,7 +241,7 @@ class RecordLowering:
         aliases: dict[str, Type] = {}
         templates: dict[str, TypeTemplate] = {}
         methods: dict[str, list[str]] = {}
-        bases: list[Type] = []
+        bases: list[Type | Expanded] = []
         kids = cursors.children(node)
         place = self._c.decls.name_place(node)
         specialises = self._pattern(found)
@@ -280,7 +281,9 @@ class RecordLowering:
                     primary_name(stored),
                     own,
                 )
-                bases.append(OpaqueType(cursors.type_spelling(cursors.cursor_type(kid))) if itself else base)
+                if itself:
+                    base = OpaqueType(cursors.type_spelling(cursors.cursor_type(kid)))
+                bases.append(Expanded(base) if c.positions.goes_on(kid, "...") else base)
             elif kid.kind in kinds.FUNCTIONS:
                 self._method(kid, found, methods)
             else:
@@ -526,7 +529,7 @@ class RecordLowering:
 
     def _inherits(self, derived: Record, name: str, depth: int = 4) -> bool:
         """Whether a base has a constant of a name, in any of the base's specialisations."""
-        bases = (b.name for b in derived.bases if isinstance(b, RecordRef) and depth)
+        bases = (b.name for b in derived.written_bases if isinstance(b, RecordRef) and depth)
         return any(
             known is not derived and (name in known.constants or self._inherits(known, name, depth - 1))
             for base in bases

@@ -24,7 +24,7 @@ from smemlint.ir import (
     Type,
     TypeParam,
 )
-from smemlint.ir.types import BOOL, CONSTANT, INT, primary_name
+from smemlint.ir.types import BOOL, CONSTANT, INT, SEQUENCE, primary_name
 from smemlint.patterns import pattern
 
 POINTER, LVALUE, RVALUE, RECORD, ENUMERATION, TYPEDEF_TYPE = 101, 103, 104, 105, 106, 107
@@ -191,6 +191,8 @@ class TypeLowering:
             return self._alias_template(declaration, self._arguments_of(type_, text))
         if declaration.kind in kinds.RECORDS:
             return self.record(declaration)
+        if cursors.spelling(declaration) == SEQUENCE:
+            return RecordRef(SEQUENCE, self._arguments_of(type_, text))
         return self._from_text(text)
 
     def _stand_in(self, text: str) -> Type:

@@ -34,7 +34,7 @@ def methods_meant(module: Module, f: Function, n: Member | StaticMember) -> froz
         if record is None or record.virtual or record.specialisations or len(waiting) > MOST_BASES:
             return None
         found.update(record.methods.get(n.name, ()))
-        for base in record.bases:
+        for base in record.written_bases:
             if not isinstance(base, RecordRef):
                 return None
             waiting.append(base.name)

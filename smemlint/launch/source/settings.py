@@ -152,7 +152,7 @@ def run_by_object(module: Module, n: object) -> list[str]:
         record = module.records.get(t.name) if isinstance(t, RecordRef) else None
         if record is not None:
             found += [*record.constructors, *record.methods.get(f"~{own_name(record.name)}", ())]
-            parts = (*record.bases, *(f.type for f in record.fields))
+            parts = (*record.written_bases, *(f.type for f in record.fields))
             waiting += [x for x in parts if isinstance(x, RecordRef) and x not in waiting]
     return found
 

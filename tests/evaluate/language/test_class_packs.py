@@ -62,3 +62,41 @@ def test_a_method_takes_the_pack_of_its_class() -> None:
         lanes("a", 4, 4),
     }
     assert stored(TUPLE, "a[t * View<int, int>::sum(3, 5)] = 1;") == {lanes("a", 4, 8)}
+
+
+FIELDS = """#include <utility>
+template <int I, int W> struct Field { float f[W]; };
+template <int W, class = std::make_integer_sequence<int, 3>> struct Fields;
+template <int W, int... I> struct Fields<W, std::integer_sequence<int, I...>> : Field<I, W>... {
+template <int K> __device__ float &get(int x) { return Field<K, W>::f[x]; }
+__device__ void store(int x, float v) { ((get<I>(x + I) = v), ...); } };
+template <class... Part> struct All : Part... { float own[64]; };
+struct X { float x[64]; };
+struct Y { double y[64]; };
+"""
+
+
+def test_a_class_has_a_base_for_each_element_of_a_pack() -> None:
+    found = stored(FIELDS, "__shared__ Fields<64> u; u.store(t, 1);")
+    assert found == {("u", 4, tuple(64 * i + i + t for t in range(32))) for i in range(3)}
+    found = stored(FIELDS, "__shared__ All<X, Y> u; u.x[t] = 1; u.y[t] = 2; u.own[t] = 3;")
+    at = {4: (0, 64 + 128), 8: (32,)}
+    assert found == {("u", w, tuple(s + t for t in range(32))) for w, starts in at.items() for s in starts}
+
+
+def test_a_base_that_a_template_of_the_method_chooses_is_that_one() -> None:
+    classes = """template <int I> struct Field { float f[40]; };
+struct A : Field<0>, Field<1>, Field<2> {
+template <int K> __device__ float &get(int x) { return Field<K>::f[x]; } };"""
+    found = stored(classes, "__shared__ A u; u.get<0>(t) = 1; u.get<2>(t) = 1;")
+    assert found == {("u", 4, tuple(s + t for t in range(32))) for s in (0, 80)}
+
+
+def test_a_sequence_as_long_as_a_parameter_says_is_expanded() -> None:
+    classes = """#include <utility>
+template <class F, std::size_t... I> __device__ void each(F f, std::index_sequence<I...>) { (f(I), ...); }
+template <int N> __device__ void run(float *s) {
+    each([&](int i) { s[threadIdx.x * N + i] = i; }, std::make_index_sequence<N>{});
+}"""
+    found = stored(classes, "run<5>(a);")
+    assert found == {("a", 4, tuple(t * 5 + i for t in range(32))) for i in range(5)}
