@@ -125,6 +125,9 @@ def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
     v: Value
     if isinstance(callee, Member):
         v = _method(m, callee)
+        held = _closure_at(v.self) if isinstance(v, Method) and isinstance(v.self, Pointer) else v
+        if callee.name == CONVERSION_NAME and isinstance(held, Closure):
+            return held  # as a pointer to its function
         if callee.name in _OF_NUMBERS and isinstance(v, Method) and not v.candidates and not e.arguments:
             held = _number_in(v.self)
             if held is not None:

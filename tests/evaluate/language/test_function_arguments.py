@@ -91,3 +91,23 @@ def test_an_enumerator_of_a_nested_class_that_is_defined_outside_is_an_argument(
     (store,) = [t for t in trace.traces if t.site.op == "store"]
     assert store.grade is Grade.EXACT and store.offsets[0][:3].tolist() == [0, 8, 16]
     assert not trace.notes
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "Put p = [](float *q, int i) { q[2 * i] = 0; }; p(s, t);",
+        "void (*p)(float *, int) = [](float *q, int i) { q[2 * i] = 0; }; p(s, t);",
+        "auto p = +[](float *q, int i) { q[2 * i] = 0; }; p(s, t);",
+        "run([](float *q, int i) { q[2 * i] = 0; }, s);",
+        "auto f = [](float *q, int i) { q[2 * i] = 0; }; Put p = f; p(s, t);",
+        "Put all[] = {[](float *q, int i) { q[2 * i] = 0; }}; all[0](s, t);",
+    ],
+)
+def test_a_lambda_that_becomes_a_pointer_to_a_function_is_that_function(body: str) -> None:
+    text = f"""
+using Put = void (*)(float *, int);
+__device__ void run(Put p, float *s) {{ p(s, threadIdx.x); }}
+__global__ void k() {{ __shared__ float s[64]; int t = threadIdx.x; {body} }}
+int main() {{ k<<<1, 32>>>(); }}"""
+    assert wavefronts(text) == [2]
