@@ -30,7 +30,7 @@ from smemlint.evaluate.library.containers import (
     is_container,
 )
 from smemlint.evaluate.library.cooperative_groups import group_method
-from smemlint.evaluate.library.memory import escaped, given, is_class, may_set, may_set_referred
+from smemlint.evaluate.library.memory import escaped, given, is_class, lent, may_set, may_set_referred
 from smemlint.evaluate.library.smart_pointers import is_smart, owning, smart_method
 from smemlint.evaluate.library.text import is_string, string_element, string_made, string_method
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue, unseen
@@ -119,6 +119,8 @@ def _function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: b
     vector = short_name(name).removeprefix("make_")
     if vector != short_name(name) and vector_layout(vector) is not None:
         return build(m, RecordRef(vector), e.arguments, e.place)
+    if discarded and not m.host and effect_of(name) is None:
+        lent(m, e)
     return _unknown_function(m, e, name)
 
 

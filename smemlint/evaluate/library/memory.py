@@ -238,6 +238,16 @@ def escaped(m: Machine, v: Value, code: str, text: str, e: Call) -> None:
             m.note(code, f"{text} is given the address of `{held.object.name}`", e.place)
 
 
+def lent(m: Machine, e: Call) -> None:
+    """Say that unknown code may take elements of shared arrays by reference, and not read each once."""
+    for a in e.arguments:
+        if isinstance(a, Name | Index | Member) or (isinstance(a, Unary) and a.op == "*"):
+            p = unseen(m, a, lvalue)
+            if isinstance(p, Pointer) and p.object.storage == "shared" and not is_class(m, p.pointee):
+                text = f"`{called(e)}` may take an element of `{p.object.name}` by reference"
+                m.note("unknown-function", text, e.place)
+
+
 def may_set(v: Value) -> None:
     """Unknown code may set the numbers that it is given the address of."""
     if isinstance(v, Pointer) and v.object.storage == "local":

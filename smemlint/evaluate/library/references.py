@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from smemlint.evaluate.library.builtins import smaller_or_larger
+from smemlint.evaluate.library.memory import lent
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.functions import Arguments, named
 from smemlint.evaluate.machine.machine import Machine
@@ -58,4 +59,6 @@ def leave_to_others(m: Machine, given: Iterable[Expr]) -> None:
 def _handed(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     if m.host:
         leave_to_others(m, e.arguments)
+    else:
+        lent(m, e)
     return Other()

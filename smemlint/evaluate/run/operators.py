@@ -14,6 +14,7 @@ from smemlint.evaluate.language.places import lost, offset_pointer, place_of, po
 from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.language.unread import is_for_nothing
 from smemlint.evaluate.library.atomics import operator_on_atomic
+from smemlint.evaluate.library.memory import lent
 from smemlint.evaluate.library.smart_pointers import held_by
 from smemlint.evaluate.library.text import compared_strings
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue, unseen
@@ -41,6 +42,7 @@ from smemlint.ir import (
     STEPS,
     Assign,
     Binary,
+    Call,
     Construct,
     InitList,
     Name,
@@ -51,6 +53,7 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.types import BOOL, INT, LONG, ULONG
+from smemlint.ir.walk import walk
 
 UNFOLLOWED = "goes through arithmetic that is not followed"
 
@@ -329,9 +332,16 @@ def _assign(m: Machine, e: Assign) -> tuple[Value, Value]:
 
 
 def _forget_led_to(m: Machine, e: Assign, target: Value) -> None:
-    """Of host code, what an assignment to a place that is not followed may have set is not known any more."""
-    if m.host and not isinstance(target, Pointer):
+    """What an assignment to a place that is not followed may have set is not known any more (host code), or
+    is a shared array that unknown code was given an element of."""
+    if isinstance(target, Pointer):
+        return
+    if m.host:
         m.forget(m.frame.slice.sets.get(id(e), frozenset()))
+        return
+    for call in walk(e.target):
+        if isinstance(call, Call):
+            lent(m, call)
 
 
 def assigned_place(m: Machine, e: Assign) -> Pointer | Value:

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from costs import notes, scored, told
 
-from smemlint.evaluate import Grade
+from smemlint.evaluate import Grade, evaluate
 from smemlint.evaluate.machine.cp_async import ends
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.source import source_from_bytes
 
 F = "float s[4096]"
 PIPE = "auto pipe = cuda::make_pipeline(); auto block = cg::this_thread_block();"
@@ -188,3 +191,27 @@ def test_what_unknown_code_is_handed_is_not_known_afterwards(used: str) -> None:
 def test_a_function_that_is_not_defined_may_set_the_numbers_of_the_record_that_it_is_given() -> None:
     (conflict,) = scored("struct P { int a, b; }; P q = {1, 2}; get(&q); s[threadIdx.x * q.b] = 0;", shared=F)
     assert conflict.grade is not Grade.EXACT
+
+
+@pytest.mark.parametrize(
+    ("statement", "noted"),
+    [
+        ("lib::put(s[2 * t], 1.f);", True),
+        ("lib::at(s[2 * t]) = 1;", True),
+        ("lib::at(s[2 * t]).x += 1;", True),
+        ("auto r = std::ref(s[2 * t]);", True),
+        ("p[t] = lib::half_of(s[2 * t]);", False),
+        ('printf("%f", s[2 * t]);', False),
+        ("*std::addressof(s[2 * t]) = 1;", False),
+    ],
+)
+def test_unknown_code_that_may_take_an_element_by_reference_is_named(statement: str, noted: bool) -> None:
+    text = (
+        '#include "lib/unread.h"\n__global__ void k(float *p) {\n'
+        f"__shared__ float s[256]; int t = threadIdx.x; {statement} __syncthreads(); p[t] += s[t]; }}"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert [n.code for n in trace.notes] == ["unknown-function"] * noted
+    if "addressof" in statement:
+        assert [t.site.op for t in trace.traces] == ["store", "load"]

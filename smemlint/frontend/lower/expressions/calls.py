@@ -31,10 +31,12 @@ from smemlint.ir import (
     TemplateArgument,
     This,
     Type,
+    Unary,
     UnknownExpr,
 )
 from smemlint.ir.expr import OBJECT
 
+_ADDRESS_OF = ("std::addressof", "cuda::std::addressof", "addressof", "__builtin_addressof")
 _REFERENCES = (kinds.TYPE_REF, kinds.TEMPLATE_REF, kinds.NAMESPACE_REF)
 
 
@@ -217,6 +219,8 @@ class CallLowering:
         if launch is not None:
             self._c.found.launches.append(launch)
             return Literal(0, place=place)
+        if isinstance(callee, Name) and callee.name in _ADDRESS_OF and len(arguments) == 1:
+            return Unary("&", arguments[0], place)
         if target.kind == kinds.CONVERSION and isinstance(callee, Member):
             return converted(callee.base, self._c.types.of(node), place)
         if (pointer := _pointer_from_bits(callee)) is not None and len(arguments) == 1:
