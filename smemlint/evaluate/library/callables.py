@@ -128,7 +128,7 @@ def _not_known(m: Machine, e: Call) -> Value:
     return Other()
 
 
-@named("std::invoke", "std::async", "std::call_once")
+@named("std::invoke", "cuda::std::invoke", "std::async", "std::call_once")
 def _invoked(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """`std::async(policy, f, x)` and the like: the function is the first argument, or the one behind."""
     for i, a in enumerate(e.arguments[:2]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from math import gcd
 
 import numpy as np
@@ -22,7 +22,7 @@ from smemlint.evaluate.machine.functions import (
     record_argument,
 )
 from smemlint.evaluate.machine.groups import Group, group_of
-from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import known_offset, write_cells
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.model import Unresolved
@@ -30,7 +30,16 @@ from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.affine import whole
 from smemlint.evaluate.values.number import Int, add, form_of, scale
 from smemlint.evaluate.values.pieces import within
-from smemlint.evaluate.values.value import Cells, Other, Pointer, RecordValue, Value, is_uniform, led_to
+from smemlint.evaluate.values.value import (
+    Cells,
+    Closure,
+    Other,
+    Pointer,
+    RecordValue,
+    Value,
+    is_uniform,
+    led_to,
+)
 from smemlint.ir import (
     ArrayOf,
     Call,
@@ -46,6 +55,7 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.types import LONG, UCHAR, UINT, ULONG, element_type
+from smemlint.ir.walk import names_in
 
 Ints = NDArray[np.int64]
 _ROUNDS = 64
@@ -232,10 +242,22 @@ def escaped(m: Machine, v: Value, code: str, text: str, e: Call) -> None:
         found = v.cells.values()
     elif isinstance(v, Pointer) and isinstance(v.pointee, RecordRef) and v.object.storage == "local":
         found = v.object.cells.values()
+    elif isinstance(v, Closure) and not m.host:
+        found = _led_to_by(m, v)
     for held in found:
         if isinstance(held, Pointer) and held.object.storage == "shared":
             escape(held)
             m.note(code, f"{text} is given the address of `{held.object.name}`", e.place)
+
+
+def _led_to_by(m: Machine, c: Closure) -> Iterator[Value]:
+    """What a lambda names: the arrays themselves, and what variables hold."""
+    for id in sorted(names_in(c.function.body)):
+        frame, o = c.frame, c.captured.get(id) or m.memory.globals.get(id)
+        while o is None and isinstance(frame, Frame):
+            o, frame = frame.variables.get(id), frame.parent
+        if o is not None:
+            yield from (Pointer(o, Int(0), o.type),) if o.storage == "shared" else o.cells.values()
 
 
 def lent(m: Machine, e: Call) -> None:
