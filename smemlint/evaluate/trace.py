@@ -329,6 +329,11 @@ def _conditions(m: Machine, ways: Sequence[Mapping[Symbol, int]]) -> tuple[str, 
 def _assumptions(m: Machine, log: SiteLog, launch: Launch) -> tuple[Assumption, ...]:
     """What was assumed until a site ran last."""
     made = tuple(m.journal.assumptions.values())[: log.assumed]
+    if log.perhaps:
+        made = (
+            Assumption("instance", "an arm of an `if constexpr` that nothing that was read decides"),
+            *made,
+        )
     if launch.guessed:
         made = (Assumption("instance", "template arguments, or a kernel, that no launch tells"), *made)
     if not launch.assumed or launch.warp:

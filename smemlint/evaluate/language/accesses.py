@@ -484,6 +484,7 @@ def _record(m: Machine, event: Event) -> None:
     if m.journal.sums is not None and event.offset.form is not None:
         m.journal.sums.access(event.site, event.offset.form, m.conditions())
     event.site.assumed = len(m.journal.assumptions)
+    event.site.perhaps |= m.journal.arms > 0
     m.log.append(event)
     m.journal.order += 1
 

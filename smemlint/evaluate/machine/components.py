@@ -183,6 +183,8 @@ class Journal:
     """What the kernel asked of the launch: the compiler does not know it."""
     assumptions: dict[object, Assumption] = field(default_factory=dict)
     """What was assumed so far, by what told it."""
+    arms: int = 0
+    """How many `if constexpr` that nobody can decide stand around what runs now."""
     locals: dict[str, Type] = field(default_factory=dict)
     """By id of a variable: arrays, records and floating-point numbers that each thread has for itself."""
     moved: dict[tuple[int, Terms], MovedPointer] = field(default_factory=dict)

@@ -214,6 +214,8 @@ class SiteLog:
     object: Object
     assumed: int = 0
     """How many assumptions had been made when it ran last."""
+    perhaps: bool = False
+    """It stands in an arm of an `if constexpr` that nobody can decide."""
     via: dict[int, Place] = field(default_factory=dict)
     """By id(): the calls that were inlined on the way to it."""
     frame: Frame | None = None

@@ -133,6 +133,17 @@ def _is_one_arm(m: Machine, s: If) -> bool:
 
 
 def run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
+    """Run what a condition leads to. Of the arms of an `if constexpr` that nobody can decide one is not
+    there: what they hold is assumed."""
+    undecided = s.constexpr and not m.host and not truth(m, unseen(m, s.condition)).known
+    m.journal.arms += undecided
+    try:
+        _run_either(m, s, otherwise)
+    finally:
+        m.journal.arms -= undecided
+
+
+def _run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     """otherwise: what runs where the condition does not hold, its own arm and perhaps more."""
     held = sink.released(m, id(s)) if m.context.waiting and not m.silent else []
     guesses = m.unknowns.guesses

@@ -156,3 +156,17 @@ def test_what_a_label_within_another_statement_may_set_is_not_known(code: str) -
     grades = [t.grade for t in trace.traces if t.site.op == "store"]
     assert grades[0] is Grade.BOUND
     assert grades[1] is (Grade.EXACT if "goto" not in code else Grade.BOUND)
+
+
+@pytest.mark.parametrize("condition", ["C::wide == 1", "lib::wide", "C::wide && sizeof(float) == 4"])
+def test_an_arm_that_may_not_be_compiled_is_assumed(condition: str) -> None:
+    text = (
+        '#include "lib/unread.h"\ntemplate <class C> __global__ void k(float *p) {\n'
+        f"__shared__ float s[1024]; const int t = threadIdx.x; if constexpr ({condition}) s[8 * t] = p[t];\n"
+        "else s[4 * t] = p[t];\n__syncthreads(); p[t] = s[t]; }\n"
+        "void go(float *p) { k<lib::Config><<<1, 32>>>(p); }"
+    )
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    grades = {c.site.op: c.grade for c in score_all(trace)}
+    assert grades == {"store": Grade.ASSUMED, "load": Grade.EXACT}
