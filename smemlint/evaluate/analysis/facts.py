@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 from smemlint.evaluate.analysis import address_slice
 from smemlint.evaluate.analysis.changes import Changes, changes_of
 from smemlint.evaluate.analysis.guards import constants_of, guards
+from smemlint.evaluate.analysis.local_arrays import turns_local
 from smemlint.evaluate.analysis.parts_read.members import members_read, members_touched, stored_back
 from smemlint.evaluate.analysis.purity import named_functions
 from smemlint.ir import Asm, Call, Function, Lambda, Loop, Member, Module, Name, StaticMember, Unary, Var
@@ -122,6 +123,12 @@ class Code:
         name = f.id if f is not None else ""
         constants = self._once((constants_of, name), lambda: constants_of(self.module, f))
         return self._once((guards, id(s)), lambda: guards(s, constants))
+
+    def turns_local(self, f: Function | None, s: Loop) -> tuple[bool, bool]:
+        """What a loop of f does to arrays of f, as in `local_arrays`."""
+        if f is None:
+            return False, False
+        return self._once((turns_local, id(s)), lambda: turns_local(s, f, self._meant))
 
 
 @by_identity

@@ -20,6 +20,12 @@ Mask = NDArray[np.bool_]
 
 _FULL_EARLY = 380
 """Up to this many instructions in all copies together, the optimiser makes a loop disappear."""
+_FULL_INDEXED = 2420
+"""The same where it indexes an array of the function by what changes from round to round."""
+_INDEXED = 4
+"""What such an index takes, of each round."""
+_FULL_LEFT = 48
+"""Rounds, of any size, of a loop around one that is left behind a store to an array of the function."""
 _PART_EARLY = 195
 """Otherwise it makes as many copies, by powers of two, as fit in this."""
 _COPIES_EARLY = 32
@@ -59,6 +65,7 @@ def straight_lines(
     known: bool = True,
     guards: int = 0,
     stays: bool | None = None,
+    local: tuple[bool, bool] = (False, False),
 ) -> Lines:
     """The straight lines of one loop.
 
@@ -70,7 +77,8 @@ def straight_lines(
     without one, 0 for `#pragma unroll`, N for `#pragma unroll N`.
     guards: how often an `if` of the body is decided at run time, as written; the machine-code compiler copies
     straight lines only. stays: of a loop around one that goes round another number of times in each of its
-    iterations, whether it does (`triangle_stays`).
+    iterations, whether it does (`triangle_stays`). local: what it does to arrays of the function
+    (`analysis.local_arrays`).
     """
     known = known and trip is not None
     early = 4 * (accesses + guards) + operations + 1
@@ -81,7 +89,8 @@ def straight_lines(
         return _unknown(trip, early, late, special)
     if stays is not None:
         return Lines((1,) * trip, 1) if stays else _gone(trip)
-    if early * trip <= _FULL_EARLY:
+    indexed = local[0] and (early + _INDEXED) * trip <= _FULL_INDEXED
+    if early * trip <= _FULL_EARLY or indexed or (local[1] and trip <= _FULL_LEFT):
         return _gone(trip)
     copies = _copies_early(early, trip)
     rest = trip // copies

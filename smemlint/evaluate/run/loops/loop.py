@@ -220,7 +220,9 @@ def _go_round(m: Machine, s: Loop) -> None:
         unsure = unsure and _may_leave(s)
         limit = _fewer(m, s, limit, trips, m.effort.reached > reached)
         if trips >= limit or spent or unsure:
+            at = m.lines.region if gone and trip is not None else None
             left = _cut_short(m, s, exits, head, left, None if trip is None else trip - trips)
+            _go_on(m, at, m.effort.reached > reached)
             break
         if trips in ends:
             m.onward()
@@ -244,7 +246,9 @@ def _go_round(m: Machine, s: Loop) -> None:
             body = *done[:2], m.code_size.special > before.special
             own = m.code.guards(m.frame.function, s) if trip is not None and not m.host else 0
             guards = done[2] + own
-            lines = straight_lines(trip, *body, pragma, known=trip is not None, guards=guards, stays=stays)
+            local = (False, False) if m.host else m.code.turns_local(m.frame.function, s)
+            known = trip is not None
+            lines = straight_lines(trip, *body, pragma, known=known, guards=guards, stays=stays, local=local)
             gone = trip is not None and len(lines.lines) <= 1
             ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))
             exits.stays = not gone
@@ -334,6 +338,13 @@ def _cut_short(m: Machine, s: Loop, exits: Exits, head: Head | None, left: Mask,
     exits.end.kept, exits.end.gone = exits.end.kept & ~head[2], exits.end.gone & ~head[2]
     run_generic(m, _back_to(m, s, head), exits, Int(1))
     return head[3]
+
+
+def _go_on(m: Machine, line: int | None, accessed: bool) -> None:
+    """Go on in the line before a loop was cut short: one that disappears parts nothing around it. line: None
+    of one that stays."""
+    if line is not None and not accessed:
+        m.lines.region = line
 
 
 def _may_leave(s: Loop) -> bool:
