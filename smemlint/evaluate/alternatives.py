@@ -33,11 +33,13 @@ def alternatives(
         ways = _ways(frozenset().union(*(unknowns[g] for g in lot)), choices)
         if ways is None or len(ways) * len(lot) > MOST_ASKED:
             continue
-        runs = np.zeros((len(ways), len(keys)), dtype=bool)
-        for row, values in zip(runs, ways, strict=True):
-            held: dict[int, bool] = {}
-            row[lot] = [all(_holds(c, values, held) for c in asked[g]) for g in lot]
-        runs = np.unique(runs, axis=0)
+        values = {order: np.array([way[order] for way in ways], dtype=bool) for order in ways[0]}
+        runs, held = np.zeros((len(ways), len(keys)), dtype=bool), dict[int, Bools]()
+        for g in lot:
+            runs[:, g] = np.logical_and.reduce([_holds(c, values, held) for c in asked[g]])
+        # As bits, eight times fewer columns are compared, in the same order.
+        told = np.unique(np.packbits(runs, axis=1), axis=0)
+        runs = np.unpackbits(told, axis=1, count=len(keys)).astype(bool)
         if not runs[:, lot].all(axis=1).any():
             found.append(runs)
     return tuple(found)
@@ -98,20 +100,24 @@ def _of_choice(choice: int, choices: Mapping[int, int]) -> list[dict[int, int]]:
     return [{o: int(o == one) for o in own} for one in (*own, None)]
 
 
-def _holds(condition: Hashable, values: _Values, held: dict[int, bool]) -> bool:
-    """Whether a condition holds, or may: of one that each lane decides nothing is known. held: by id, what
-    was asked before."""
+def _holds(condition: Hashable, values: Mapping[int, Bools], held: dict[int, Bools]) -> Bools:
+    """Return on which ways a condition holds, or may: of one that each lane decides nothing is known. values:
+    of each unknown, on all ways; held: by id, what was asked before."""
     found = held.get(id(condition))
     if found is None:
+        found = np.ones(len(next(iter(values.values()))), dtype=bool)
         match condition:
             case (int() as order, int() as n):
                 found = values[order] == n
             case (int() as const, tuple() as terms):
-                found = bool(const + sum(by * prod(values[o] for o in mono) for mono, by in terms))
+                # In numbers of any size, as coefficients may have.
+                hits = ((by, np.logical_and.reduce([values[o] for o in mono])) for mono, by in terms)
+                start = np.full(found.shape, const, dtype=object)
+                found = sum((by * hit.astype(object) for by, hit in hits), start) != 0
             case ("stayed", frozenset() as inner):
-                found = not all(_holds(c, values, held) and _is_decided(c) for c in inner)
-            case _:
-                found = True
+                for c in inner:
+                    found &= _holds(c, values, held) & _is_decided(c)
+                found = ~found
         held[id(condition)] = found
     return found
 

@@ -7,9 +7,11 @@ The rule and the kernels that it was read from are in docs/dev/joining.md.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import field, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -31,6 +33,7 @@ from smemlint.records import record
 NO_OTHERS: Mapping[int, Set[int]] = {}
 NOBODY: Set[int] = frozenset()
 NO_ARM = -1
+_Numbers: TypeAlias = "defaultdict[int, list[int]]"
 
 
 def vectorise(
@@ -99,7 +102,9 @@ class _Windows:
         self.epoch = 0
         """Counts what ends the late part's load windows: stores, atomics, barriers."""
         self.barriers = 0
-        self.forks: list[JoinKind] = []
+        self.forks = 0
+        self.forks_by: tuple[_Numbers, _Numbers] = defaultdict(list), defaultdict(list)
+        """By region: the forks of which it is an arm, and those that stand in it or in a branch of it."""
         self.counted: dict[int, tuple[int, int]] = {}
         """By region: how many of them were looked at, and how many of these keep its stores apart."""
         self.doubts = 0
@@ -114,6 +119,8 @@ class _Windows:
         self.others = others
         self.around: dict[int, frozenset[int]] = {}
         """By region: it and those that it is a branch of."""
+        self.apart: dict[int, frozenset[int]] = {}
+        """By region: those of the other arms of these, of which nobody runs both."""
         self.opaque = 0
         self.open: dict[Hashable, _Window] = {}
         self.last: dict[int, Hashable] = {}
@@ -126,7 +133,8 @@ class _Windows:
         kind = self.events[index].kind
         self.position += 1
         if kind.region not in self.around:
-            self.around[kind.region] = frozenset((kind.region, *kind.around.under))
+            around = self.around[kind.region] = frozenset((kind.region, *kind.around.under))
+            self.apart[kind.region] = frozenset().union(*(self.others.get(r, NOBODY) for r in around))
         if kind.op in ("opaque", "exchange"):
             self.opaque += 1
             return
@@ -158,8 +166,7 @@ class _Windows:
 
     def _are_apart(self, a: int, b: int) -> bool:
         """Whether nobody runs both of two regions: they stand in the two arms of a condition."""
-        beside = self.around.get(b, NOBODY)
-        return any(not beside.isdisjoint(self.others.get(r, NOBODY)) for r in self.around.get(a, NOBODY))
+        return not self.apart.get(a, NOBODY).isdisjoint(self.around.get(b, NOBODY))
 
     def _part(self, kind: JoinKind) -> None:
         """Something that stores do not move across."""
@@ -168,7 +175,10 @@ class _Windows:
             self.wide_doubts += kind.fork.in_front
             self._doubt_loads(kind)
         elif kind.op == "fork":
-            self.forks.append(kind)
+            for regions, forks in zip((kind.fork.arms, self.around[kind.region]), self.forks_by, strict=True):
+                for r in regions:
+                    forks[r].append(self.forks)
+            self.forks += 1
             self.copies += kind.fork.in_front
             self.in_arms.update(kind.fork.arms if kind.fork.parts_arms else ())
             self._doubt_loads(kind)
@@ -186,10 +196,14 @@ class _Windows:
         return not in_arms and not self._are_apart(region, kind.region)
 
     def _forks(self, region: int) -> int:
-        """How many forks so far keep the stores of a region apart."""
+        """How many forks so far keep the stores of a region apart (`_parts`)."""
         seen, count = self.counted.get(region, (0, 0))
-        count += sum(self._parts(fork, region) for fork in self.forks[seen:])
-        self.counted[region] = len(self.forks), count
+        if seen < self.forks:
+            of_arms, inside = self.forks_by
+            spared = [of_arms.get(r, []) for r in self.around[region]]
+            spared += [inside.get(r, []) for r in self.apart[region]]
+            count += self.forks - seen - len(set[int]().union(*(n[bisect_left(n, seen) :] for n in spared)))
+            self.counted[region] = self.forks, count
         return count
 
     def _forget(self, kind: JoinKind) -> None:
