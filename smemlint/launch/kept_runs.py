@@ -12,6 +12,7 @@ from typing import Any
 
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
 from smemlint.evaluate.language.lifetimes import has_destructors
+from smemlint.evaluate.language.names import templates_named
 from smemlint.evaluate.language.overloads import declared_operators, free_operators
 from smemlint.evaluate.language.places import set_to_numbers
 from smemlint.evaluate.machine.paths import Choice, Paths
@@ -25,7 +26,6 @@ from smemlint.launch.source.settings import Settings, filled_before
 from smemlint.records import record
 
 _TABLES = ("functions", "records", "globals", "specialisations", "variable_templates", "overloads")
-_BELOW = "classes below"
 _SETS = ("skippable", "quiet", "open", "deciding", "trailing", "handing")
 
 
@@ -109,9 +109,12 @@ class KeptRuns:
             where_to_look(self.module)
         set_to_numbers(self.module)  # of the classes that a run looks up, what they are set to is compared
         self._several = has_several(self.module)
-        self._below = {
-            base: [(r.name, r.methods) for r in found] for base, found in below(self.module).items()
+        classes = {base: [(r.name, r.methods) for r in found] for base, found in below(self.module).items()}
+        self._whole: dict[str, tuple[str, Mapping[str, Any]]] = {
+            "classes below": ("records", classes),
+            "last parts of names": ("variable_templates", templates_named(self.module)),
         }
+        """What only whole tables tell: the table, and by what is looked up there what it tells."""
         self._log.whole = False
 
     def slicer(self, f: Function, pointing: frozenset[str], real: frozenset[str]) -> SliceLike:
@@ -131,7 +134,8 @@ class KeptRuns:
         """What the run that was begun has shown."""
         left_open = {} if paths is None else dict(paths.open)
         read, entered = dict(self._log.read), tuple(self._entered.values())
-        read |= {(_BELOW, key): self._below.get(key) for table, key in read if table == "records"}
+        for what, (of, told) in self._whole.items():
+            read |= {(what, key): told.get(key) for table, key in read if table == of}
         return Shown(tuple(started), frozenset(reached), left_open, steps, read, entered)
 
     def keep(self, asked: Hashable, shown: Shown) -> None:
@@ -155,8 +159,8 @@ class KeptRuns:
         return self._same[key]
 
     def _is_same(self, table: str, key: str, value: object) -> bool:
-        if table == _BELOW:
-            return self._below.get(key) == value
+        if table in self._whole:
+            return bool(self._whole[table][1].get(key) == value)
         found = getattr(self._plain, table).get(key)
         if found is value:
             return True

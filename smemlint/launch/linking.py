@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from smemlint.evaluate.analysis.facts import code_of
 from smemlint.ir import Call, Expr, Function, Module, Name, Record, Scalar, Unary
+from smemlint.ir.memo import by_identity
 from smemlint.ir.module import overloads_of
 from smemlint.ir.walk import names_in, nodes_of
 from smemlint.launch.host import started_kernels
@@ -161,8 +162,9 @@ def link(module: Module, others: Sequence[Module]) -> Module:
     specialisations = dict(module.specialisations)
     for other in others:
         for id, f in other.functions.items():
-            key = f"{id} in {other.path}" if f.name == "main" else id
-            functions.setdefault(key, f if key == id else replace(f, id=key))
+            if f.name == "main":
+                f = _mains(f).setdefault(other.path, replace(f, id=f"{id} in {other.path}"))
+            functions.setdefault(f.id, f)
         for name, other_record in other.records.items():
             mine = records.get(name)
             records[name] = other_record if mine is None else _joined(mine, other_record)
@@ -188,6 +190,12 @@ def link(module: Module, others: Sequence[Module]) -> Module:
             dict.fromkeys((*module.explicit_instances, *(i for o in others for i in o.explicit_instances)))
         ),
     )
+
+
+@by_identity
+def _mains(main: Function) -> dict[str, Function]:
+    """A `main` as one of several, by the path of its file: one object, by which runs of it are known."""
+    return {}
 
 
 def _joined(mine: Record, other: Record) -> Record:

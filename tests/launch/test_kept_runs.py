@@ -107,3 +107,47 @@ def test_a_run_is_made_again_where_another_file_sets_a_member_that_it_reads() ->
     allowance = Allowance()
     assert set(blocks(own, allowance)) == {None}
     assert blocks(link(own, [other]), allowance) == [96]
+
+
+LOOPS = """
+namespace lib { template <int N> constexpr int twice = 2 * N; }
+using namespace lib;
+struct Pool { void take(int &n); void give(int n); };
+void run(Pool pool) {
+    int t = twice<64>, left = 0;
+    for (int i = 0; i < 4; ++i) pool.give(t);
+    sum<<<1, t>>>(0, 0);
+    for (int i = 0; i < 4; ++i) pool.take(left);
+    sum<<<1, left>>>(0, 0);
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "size", "again"),
+    [
+        ("template <int N> int unrelated = N;\n", "unrelated<32>", False),
+        ("struct Pot { int give(int &n); };\nint Pot::give(int &n) { return n; }\n", "Pot().give(5)", True),
+    ],
+)
+def test_a_run_that_asks_methods_in_loops_and_variable_templates_is_taken_over(
+    more: str, size: str, again: bool, runs: list[str]
+) -> None:
+    own, other = module(KERNEL + LOOPS), module(more + OTHER.format(f"({size})"), "/t/b.cu")
+    allowance = Allowance()
+    first = blocks(own, allowance)
+    assert set(first) == {128, None}
+    made = len(runs)
+    second = blocks(link(own, [other]), allowance)
+    assert ("run" in runs[made:]) is again
+    assert again or second == first
+
+
+def test_main_of_another_file_is_run_once_for_all_programs(runs: list[str]) -> None:
+    own = module(KERNEL + "void run(int n) { sum<<<1, n>>>(0, 0); }\n")
+    main = OTHER.format(32).replace("void start() {", "void run(int n);\nint main() { run(64);")
+    starts = module(main, "/t/main.cu")
+    third = module("int unrelated(int n) { return n; }\n", "/t/b.cu")
+    allowance = Allowance()
+    assert blocks(link(own, [starts]), allowance) == blocks(link(own, [starts, third]), allowance) == [64]
+    assert runs == ["main"]

@@ -53,7 +53,6 @@ class Code:
         self._slicer = slicer or address_slice.slicer(module)
         self._slices: dict[tuple[str, frozenset[str], frozenset[str]], SliceLike] = {}
         self._known: dict[tuple[object, str | int], Any] = {}
-        self._methods: dict[str, list[Function]] | None = None
 
     def slice(self, f: Function, pointing: frozenset[str], real: frozenset[str] = frozenset()) -> SliceLike:
         """What can be skipped in a function, given which of its parameters may point to shared memory, and
@@ -97,8 +96,8 @@ class Code:
             elif isinstance(n, Asm):
                 yield from (e.id for e in n.outputs if isinstance(e, Name))
             elif isinstance(n, Call):
-                meant = self._meant(n)
                 named = [(i, a.id) for i, a in enumerate(n.arguments) if isinstance(a, Name)]
+                meant = self._meant(n) if named else []
                 yield from (id for i, id in named if any(_takes(f, i) for f in meant))
 
     def _once(self, key: tuple[object, str | int], find: Callable[[], V]) -> V:
@@ -111,12 +110,11 @@ class Code:
         """The functions that a call may mean: by name, methods of any record."""
         if not isinstance(call.callee, Member | StaticMember):
             return named_functions(self.module, call)
-        if self._methods is None:
-            self._methods = {}
-            for f in self.module.functions.values():
-                if f.record is not None:
-                    self._methods.setdefault(f.name, []).append(f)
-        return self._methods.get(call.callee.name, [])
+        # By what the module looks up by name: a run of host code that asks for all functions is not kept.
+        ids = self.module.overloads.get(call.callee.name, ())
+        special = (s for id in ids for s in self.module.specialisations.get(id, ()))
+        functions = (self.module.functions.get(id) for id in (*ids, *special))
+        return [f for f in functions if f is not None and f.record is not None]
 
     def guards(self, f: Function | None, s: Loop) -> int:
         """The branches in the body of a loop of f that are decided when it runs."""

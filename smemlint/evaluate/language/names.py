@@ -207,7 +207,7 @@ def variable_template(m: Machine, e: Name) -> Value | None:
 
 
 def _instance_of(m: Machine, name: str, arguments: tuple[TemplateArgument, ...]) -> Value | None:
-    made = _templates_named(m.module).get(name, ())
+    made = m.module.variable_templates.get(name) or templates_named(m.module).get(name, ())
     if not made:
         return None
     given = resolve_arguments(m, arguments)
@@ -234,8 +234,8 @@ def _instance_of(m: Machine, name: str, arguments: tuple[TemplateArgument, ...])
 
 
 @by_identity
-def _templates_named(module: Module) -> dict[str, tuple[VariableTemplate, ...]]:
-    """The variable templates of a module by qualified name, and by their last part the first of them."""
+def templates_named(module: Module) -> dict[str, tuple[VariableTemplate, ...]]:
+    """Return variable templates of a module by qualified name, and by their last part the first of them."""
     found = dict(module.variable_templates)
     for name, made in module.variable_templates.items():
         found.setdefault(name.rpartition("::")[2], made)
