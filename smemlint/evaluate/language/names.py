@@ -150,7 +150,7 @@ def leave_members_to_others(m: Machine, o: Object) -> None:
 
 
 def _without_place(m: Machine, e: Name) -> Value:
-    bound = _binding(m, e.id)
+    bound = next((f.bindings[e.id] for f in m.frame.visible() if e.id in f.bindings), None)
     if isinstance(bound, Int):
         return bound
     if isinstance(bound, FunctionRef):
@@ -257,17 +257,6 @@ def _bound(m: Machine, v: VariableTemplate, given: Sequence[Type | Int]) -> dict
         elif p.default is not None:
             bindings[p.id] = bound(m.types.argument(p.default, bindings))
     return bindings
-
-
-def _binding(m: Machine, id: str) -> object:
-    frame = m.frame
-    while frame is not None:
-        if id in frame.bindings:
-            return frame.bindings[id]
-        if frame.parent is None:
-            return None
-        frame = frame.parent
-    return None
 
 
 def resolve_arguments(m: Machine, arguments: tuple[object, ...]) -> tuple[Type | Int, ...]:

@@ -54,12 +54,10 @@ def length_of(m: Machine, pack: Type | Expr) -> int | None:
     if not isinstance(pack, Name | TypeParam):
         return None
     # What the call gave tells more than the template's arguments, of which some are deduced one by one.
-    frame = m.frame
-    while frame is not None:
+    for frame in m.frame.visible():
         parameter = None if frame.function is None else pack_of(frame.function)
         if parameter is not None and parameter.id in frame.packs and _names(parameter.type, pack.id):
             return len(frame.packs[parameter.id])
-        frame = frame.parent
     given = m.bindings.get(pack.id)
     return len(given) if isinstance(given, tuple) else None
 
@@ -137,13 +135,7 @@ def _takes_packs(m: Machine, t: RecordRef) -> bool:
 def _held(m: Machine, pattern: object) -> tuple[Frame | None, str]:
     """The frame that knows the pack that a pattern names."""
     ids = [n.id for n in walk(pattern) if isinstance(n, Name) and n.id]
-    frame: Frame | None = m.frame
-    while frame is not None:
-        for id in ids:
-            if id in frame.packs:
-                return frame, id
-        frame = frame.parent
-    return None, ""
+    return next(((f, id) for f in m.frame.visible() for id in ids if id in f.packs), (None, ""))
 
 
 def _element(m: Machine, pattern: object, id: str, o: Object) -> Value:

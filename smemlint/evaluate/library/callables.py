@@ -81,12 +81,10 @@ def run_handed(m: Machine, e: Call, values: Sequence[Value]) -> None:
 def _run_again(m: Machine, c: Closure) -> None:
     """Forget the numbers around a lambda that each further run changes."""
     for id in _counted(c.function):
-        frame = c.frame
-        while isinstance(frame, Frame) and id not in frame.variables:
-            frame = frame.parent
-        if not isinstance(frame, Frame) or id in c.captured:
+        around = c.frame.visible() if isinstance(c.frame, Frame) else ()
+        o = next((f.variables[id] for f in around if id in f.variables), None)
+        if o is None or id in c.captured:
             continue
-        o = frame.variables[id]
         held = o.cells.get(0)
         if is_reference(o.type) and isinstance(held, Pointer):
             o = held.object

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence, Set
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import field
 from typing import TypeAlias
 
@@ -457,6 +457,13 @@ class Frame:
     ahead: Ahead = field(default_factory=Ahead)
     live: list[Object] = field(default_factory=list)
     """Variables whose destructors are still to run, in the order of their declarations."""
+
+    def visible(self) -> Iterator[Frame]:
+        """Yield the frame and those around it whose variables are seen, of a lambda, innermost first."""
+        frame: Frame | None = self
+        while frame is not None:
+            yield frame
+            frame = frame.parent
 
     @property
     def runs(self) -> Function | None:
