@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from smemlint.ir.nodes import INT as INT
 from smemlint.ir.nodes import ArrayOf, PointerTo, Scalar, Type
 
@@ -40,7 +42,7 @@ def referred(t: Type) -> Type:
     return t.to if isinstance(t, PointerTo) and t.reference else t
 
 
-def is_reference(t: Type | None) -> bool:
+def is_reference(t: object) -> TypeGuard[PointerTo]:
     """`T &`: what it is bound to is used in its place."""
     return isinstance(t, PointerTo) and t.reference
 

@@ -27,7 +27,6 @@ from smemlint.ir import (
     Member,
     Name,
     Place,
-    PointerTo,
     RecordRef,
     Scalar,
     Special,
@@ -37,6 +36,7 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.memo import by_identity
+from smemlint.ir.types import is_reference
 from smemlint.ir.uses import holds
 from smemlint.ir.walk import names_in, walk
 
@@ -107,7 +107,7 @@ def _is_object(e: Expr) -> bool:
     if isinstance(e, Unary):
         return e.op == "*"
     if isinstance(e, Cast):
-        return isinstance(e.type, PointerTo) and e.type.reference
+        return is_reference(e.type)
     return isinstance(e, _OBJECTS)
 
 

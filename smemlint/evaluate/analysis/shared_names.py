@@ -33,7 +33,7 @@ from smemlint.ir import (
     UnknownExpr,
     Var,
 )
-from smemlint.ir.types import held_type
+from smemlint.ir.types import held_type, is_reference
 from smemlint.ir.uses import grown
 from smemlint.ir.walk import children, names_in, walk
 
@@ -80,7 +80,7 @@ class SharedNames:
     def _spread(self, nodes: Sequence[object], f: Function) -> None:
         links: list[tuple[str, Expr]] = []
         variables = [n for n in nodes if isinstance(n, Var)]
-        references = {v.id for v in variables if isinstance(v.type, PointerTo) and v.type.reference}
+        references = {v.id for v in variables if is_reference(v.type)}
         self.locals = {n.id for n in nodes if isinstance(n, Var) and n.storage == "local"}
         for n in nodes:
             if isinstance(n, Var):
@@ -94,9 +94,7 @@ class SharedNames:
                     links.append((root, n.value))
         links += [(parameter.id, value) for parameter, value in self.passed.links]
         self.shared |= {p.id for p in self.passed.open if not floating(p.type, self.real)}
-        references |= {
-            p.id for p, _ in self.passed.links if isinstance(p.type, PointerTo) and p.type.reference
-        }
+        references |= {p.id for p, _ in self.passed.links if is_reference(p.type)}
         self.numbers = {v.id for v in (*variables, *f.parameters) if floating(v.type, self.real)}
         links = [(target, value) for target, value in links if target not in self.numbers]
         grown(

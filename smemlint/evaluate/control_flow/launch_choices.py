@@ -34,14 +34,13 @@ from smemlint.ir import (
     Lambda,
     Loop,
     Name,
-    PointerTo,
     Return,
     Stmt,
     UnknownExpr,
     UnknownStmt,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import LONG
+from smemlint.ir.types import LONG, is_reference
 from smemlint.ir.uses import target_of
 from smemlint.ir.walk import walk
 from smemlint.records import record
@@ -68,11 +67,7 @@ class Effects:
 def _found(s: Stmt) -> Effects:
     nodes = list(walk(s))
     targets = [t for n in nodes if (t := target_of(n)) is not None]
-    named = {
-        n.var.id: n.var.init
-        for n in nodes
-        if isinstance(n, Declare) and isinstance(n.var.type, PointerTo) and n.var.type.reference
-    }
+    named = {n.var.id: n.var.init for n in nodes if isinstance(n, Declare) and is_reference(n.var.type)}
     return Effects(
         frozenset(root for t in targets if (root := _named_by(t, named)) is not None),
         any(isinstance(n, Break | Continue | Goto) for n in nodes),
@@ -111,7 +106,7 @@ def contents(m: Machine, variables: Collection[str]) -> Held:
 
 def _referred(o: Object) -> Object:
     """The object that a reference names, else the object itself."""
-    if isinstance(o.type, PointerTo) and o.type.reference:
+    if is_reference(o.type):
         p = o.cells.get(0)
         return p.object if isinstance(p, Pointer) else o
     return o

@@ -232,6 +232,6 @@ def returned_by(m: Machine, t: Type | None, name: str, count: int) -> Typed | No
 
 
 def _seen_through(t: Type) -> Typed | None:
-    reference = isinstance(t, PointerTo) and t.reference
+    reference = is_reference(t)
     of = t.to if isinstance(t, PointerTo) and reference else t
     return None if isinstance(of, OpaqueType | TypeParam) else Typed(of, reference)

@@ -209,7 +209,7 @@ def _run_function(
             continue
         if i < len(values):
             v = _listed(m, arguments[i], t) or values[i]
-            if isinstance(t, PointerTo) and t.reference:
+            if is_reference(t):
                 if not isinstance(v, Pointer) or v.integer is not None:
                     v = _boxed(v)
                 if isinstance(v, Pointer):

@@ -46,7 +46,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import BOOL, ULONG, element_type
+from smemlint.ir.types import BOOL, ULONG, element_type, is_reference
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
 _START = Int(0)
@@ -79,7 +79,7 @@ def name_place(m: Machine, e: Name) -> Pointer | Value:
         o = declare_global(m, var)
     if o is None:
         return _without_place(m, e)
-    if isinstance(o.type, PointerTo) and o.type.reference:
+    if is_reference(o.type):
         target = o.cells.get(0)
         if target is not None:
             return target

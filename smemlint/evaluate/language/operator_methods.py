@@ -20,11 +20,11 @@ from smemlint.ir import (
     Member,
     Name,
     Place,
-    PointerTo,
     RecordRef,
     Type,
     Unary,
 )
+from smemlint.ir.types import is_reference
 
 _POSTFIX = ("x++", "x--")
 
@@ -87,7 +87,7 @@ def _takes(m: Machine, f: Function, given: Sequence[Type | None]) -> bool:
     bindings: dict[str, Binding] = {}
     for parameter, t in zip(f.parameters, given, strict=True):
         pattern = parameter.type
-        if isinstance(pattern, PointerTo) and pattern.reference:
+        if is_reference(pattern):
             pattern = pattern.to
         of_class = isinstance(pattern, RecordRef) or isinstance(t, RecordRef)
         if of_class and (t is None or not m.types.patterns.match(pattern, t, bindings)):

@@ -65,7 +65,7 @@ def bind(
     for parameter_var, v in zip(f.parameters, values, strict=False):
         pattern = parameter_var.type
         found = type_of(v)
-        if isinstance(pattern, PointerTo) and pattern.reference:
+        if is_reference(pattern):
             pattern = pattern.to
             found = v.pointee if isinstance(v, Pointer) and v.integer is None else found
         if isinstance(found, OpaqueType) and found.spelling == "?":
@@ -137,7 +137,7 @@ def _paired(
     for parameter, v in zip(f.parameters, values, strict=False):
         t = m.types.resolve(parameter.type, bindings)
         have = type_of(v)
-        if isinstance(t, PointerTo) and t.reference:
+        if is_reference(t):
             t = t.to
             have = v.pointee if isinstance(v, Pointer) else have
         yield t, have
@@ -188,7 +188,7 @@ def _contradicts(f: Function, written: int, values: Sequence[Value]) -> bool:
     seen: dict[str, Type] = {}
     for parameter, v in zip(f.parameters, values, strict=False):
         t, have = parameter.type, type_of(v)
-        if isinstance(t, PointerTo) and t.reference:
+        if is_reference(t):
             t, have = t.to, v.pointee if isinstance(v, Pointer) and v.integer is None else have
         told = isinstance(t, TypeParam) and t.id in deduced and isinstance(have, Scalar)
         if told and isinstance(t, TypeParam) and seen.setdefault(t.id, have) != have:

@@ -33,7 +33,7 @@ from smemlint.ir import (
     RecordRef,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import INT, LONG
+from smemlint.ir.types import INT, LONG, is_reference
 
 UNKNOWN_SIZE = 1 << 24
 """Bytes that a member of unknown size has in a variable."""
@@ -258,49 +258,37 @@ def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer
     """base.name for a place or a record value."""
     if name.startswith("#"):
         return _element(m, base, int(name[1:]), place)
-    if isinstance(base, Pointer):
-        t = base.pointee
-        layout = m.types.layout(t)
-        if layout is not None and name in layout.fields:
-            at, ft = layout.fields[name]
-            if isinstance(ft, PointerTo) and ft.reference:
-                return load(m, Pointer(base.object, plus(base.offset, at), ft), place)
-            return Pointer(base.object, plus(base.offset, at), ft)
-        if isinstance(t, RecordRef):
-            constant = static_member(m, t, name)
-            if constant is not None:
-                return constant
-            local = base.object.storage == "local"
-            found = m.types.member(t, name) if layout is None else None
-            if found is None and layout is None and local:
-                found = _own_member(m, t, name)
-            if found is not None and (local or not isinstance(found.type, PointerTo)):
-                start = _apart(m, t, found) if local else _start_of(m, t, found)
-                offset = add(base.offset, plus(start, found.at), LONG)
-                there = Pointer(base.object, offset, found.type)
-                refers = isinstance(found.type, PointerTo) and found.type.reference
-                return load(m, there, place) if refers else there
-        if base.object.storage == "shared":
-            m.note("unknown-member", f"`.{name}` of a type that is not known", place)
-            return Pointer(
-                base.object,
-                multiply(base.offset, m.unknowns.value(LONG, name, varying=True), LONG),
-                OpaqueType("?"),
+    t = base.pointee if isinstance(base, Pointer) else base.type if isinstance(base, RecordValue) else None
+    layout = m.types.layout(t)
+    if layout is not None and name in layout.fields:
+        at, ft = layout.fields[name]
+        if isinstance(base, RecordValue):
+            base = Pointer(
+                Object("temporary", name, base.type, "local", None, dict(base.cells), havoc=True), Int(0), ft
             )
-        uniform = base.object.storage == "local" and base.object.uniform
-        return Other(
-            None, uniform, Unresolved("unknown-member", f"`.{name}` of a type that is not known", place)
-        )
-    if isinstance(base, RecordValue):
-        t = base.type
-        layout = m.types.layout(t)
-        if layout is not None and name in layout.fields:
-            at, ft = layout.fields[name]
-            o = Object("temporary", name, t, "local", None, dict(base.cells), havoc=True)
-            p = Pointer(o, Int(at), ft)
-            return load(m, p, place) if isinstance(ft, PointerTo) and ft.reference else p
-    reason = base.reason if isinstance(base, Other) else None
-    uniform = isinstance(base, Other) and base.uniform
-    return Other(
-        None, uniform, reason or Unresolved("unknown-member", f"`.{name}` of a type that is not known", place)
-    )
+        assert isinstance(base, Pointer)
+        p = Pointer(base.object, plus(base.offset, at), ft)
+        return load(m, p, place) if is_reference(ft) else p
+    reason = Unresolved("unknown-member", f"`.{name}` of a type that is not known", place)
+    if isinstance(base, Other):
+        return Other(None, base.uniform, base.reason or reason)
+    if not isinstance(base, Pointer):
+        return Other(None, False, reason)
+    local = base.object.storage == "local"
+    if isinstance(t, RecordRef):
+        constant = static_member(m, t, name)
+        if constant is not None:
+            return constant
+        found = m.types.member(t, name) if layout is None else None
+        if found is None and layout is None and local:
+            found = _own_member(m, t, name)
+        if found is not None and (local or not isinstance(found.type, PointerTo)):
+            start = _apart(m, t, found) if local else _start_of(m, t, found)
+            there = Pointer(base.object, add(base.offset, plus(start, found.at), LONG), found.type)
+            refers = is_reference(found.type)
+            return load(m, there, place) if refers else there
+    if base.object.storage == "shared":
+        m.note(reason.code, reason.text, place)
+        somewhere = multiply(base.offset, m.unknowns.value(LONG, name, varying=True), LONG)
+        return Pointer(base.object, somewhere, OpaqueType("?"))
+    return Other(None, local and base.object.uniform, reason)

@@ -12,7 +12,8 @@ from smemlint.evaluate.machine.functions import Arguments, named
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import Cells, Other, Pointer, Value, same
-from smemlint.ir import Call, Expr, InitList, Name, PointerTo, RecordRef, Type
+from smemlint.ir import Call, Expr, InitList, Name, RecordRef, Type
+from smemlint.ir.types import is_reference
 
 HANDED = ("std::ref", "std::tie", "std::forward_as_tuple")
 """Functions that make what leads to their arguments."""
@@ -39,8 +40,7 @@ def holds_references(t: Type) -> bool:
     if not isinstance(t, RecordRef) or not t.name.startswith("std::"):
         return False
     return t.name == _WRAPPER or any(
-        (isinstance(a, PointerTo) and a.reference) or (isinstance(a, RecordRef) and a.name == _WRAPPER)
-        for a in t.arguments
+        is_reference(a) or (isinstance(a, RecordRef) and a.name == _WRAPPER) for a in t.arguments
     )
 
 

@@ -332,7 +332,7 @@ def _default_members(m: Machine, t: RecordRef, o: Object, bindings: Bindings) ->
 def cast_value(m: Machine, e: Cast) -> Value:
     """Return a value as another type, by a conversion function or constructor where classes have one."""
     t = m.resolve(e.type)
-    if isinstance(t, PointerTo) and t.reference:
+    if is_reference(t):
         p = lvalue(m, e)
         return load(m, p, e.place, e) if isinstance(p, Pointer) else p
     if isinstance(e.operand, InitList):
@@ -392,7 +392,7 @@ def _takes_a_reference(m: Machine, t: RecordRef) -> bool:
 
 def cast_place(m: Machine, e: Cast) -> Pointer | Value:
     """A cast to a reference names the place of its operand as another type."""
-    if not (isinstance(e.type, PointerTo) and e.type.reference):
+    if not is_reference(e.type):
         return rvalue(m, e)
     p = lvalue(m, e.operand)
     if not isinstance(p, Pointer):

@@ -36,7 +36,7 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import referred
+from smemlint.ir.types import is_reference, referred
 
 Own = Callable[[Module], Mapping[str, tuple[Function, ...]]]
 MOST_ELEMENTS = 64
@@ -122,7 +122,7 @@ def begun_as(m: Machine, e: Expr) -> Value:
         if not isinstance(given, Reference):
             return given
         return _made_of(m, given.place, moved, of)
-    if isinstance(of, Cast) and isinstance(of.type, PointerTo) and of.type.reference:
+    if isinstance(of, Cast) and is_reference(of.type):
         moved = moved or of.type.moves
     elif isinstance(of, Name | Conditional):
         if not all(_is_copied(m, name) for name in _named(of)):

@@ -26,11 +26,11 @@ from smemlint.ir import (
     InitList,
     Member,
     Name,
-    PointerTo,
     Return,
     Scalar,
     Unary,
 )
+from smemlint.ir.types import is_reference
 
 
 def run_return(m: Machine, s: Return) -> None:
@@ -42,7 +42,7 @@ def run_return(m: Machine, s: Return) -> None:
     ahead.ending = ahead.last and id(s) in frame.slice.handing
     if s.value is not None and not ended:
         t = frame.returns if frame.function is None else m.resolve(frame.function.returns)
-        if isinstance(t, PointerTo) and t.reference:
+        if is_reference(t):
             frame.names_place = True
             v = lvalue(m, s.value)
         elif frame.function is not None or isinstance(t, Scalar):

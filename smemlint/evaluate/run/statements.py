@@ -49,6 +49,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.macros import asserted, is_macro_like
 from smemlint.ir.memo import by_identity
+from smemlint.ir.types import is_reference
 from smemlint.ir.uses import HANDED, last_statement, variables_set
 from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.patterns import pattern
@@ -155,7 +156,7 @@ def _declare(m: Machine, s: Declare) -> Object | None:
         m.frame.variables[var.id] = declare_global(m, var)
         return None
     t = m.resolve(var.type)
-    if isinstance(t, PointerTo) and t.reference and var.init is not None:
+    if is_reference(t) and var.init is not None:
         p = as_base(m, place_of(m, var.init), t)
         o = m.declare(var, t)
         o.cells[0] = p

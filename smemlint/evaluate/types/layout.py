@@ -290,7 +290,7 @@ class Types:
                 return chosen  # type: ignore[return-value]
         if short in ("remove_const", "remove_cv", "remove_reference", "decay", "remove_cvref") and arguments:
             a = arguments[0]
-            return a.to if isinstance(a, PointerTo) and a.reference else a  # type: ignore[return-value]
+            return a.to if is_reference(a) else a  # type: ignore[return-value]
         if short == "void":
             return VOID
         if short == "enable_if" and len(arguments) == 1:

@@ -31,6 +31,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.expr import uncast
+from smemlint.ir.types import is_reference
 from smemlint.ir.walk import walk
 from smemlint.toolkit.reading import READING
 
@@ -184,7 +185,7 @@ def _meant_by(module: Module, var: Var, init: Expr) -> set[str]:
     """What a variable stands for by what it is made of."""
     inside = list(walk(init))
     meant = set[str]()
-    if isinstance(var.type, PointerTo) and var.type.reference:
+    if is_reference(var.type):
         meant.update(roots_of(init))
     else:
         meant |= _pointed_to(init) if isinstance(var.type, PointerTo) else _addresses(init)

@@ -34,7 +34,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.expr import uncast
-from smemlint.ir.types import element_type
+from smemlint.ir.types import element_type, is_reference
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.source.assignments import filled_by, roots_of, stand_ins
 from smemlint.launch.source.receivers import made_to_call, methods_meant
@@ -139,7 +139,7 @@ class Flows:
     def is_object(self, t: Type | None) -> bool:
         """Whether a type is a class whose objects are made by its own functions: what they hold is asked of
         its members."""
-        if isinstance(t, PointerTo) and t.reference:
+        if is_reference(t):
             t = t.to
         found = (
             self.program.records.get(t.name) if isinstance(t, RecordRef) and self.is_of_project(t) else None
