@@ -128,6 +128,11 @@ class Positions:
         handle, offset = cursors.file_location(Location(e.p0, e.p1, e.begin))
         return (self._file(handle), offset) if handle else None
 
+    def between(self, first: Node, second: Node) -> tuple[FileText, int, int] | None:
+        """The file in which two cursors begin, and where each does; None where these are two."""
+        start, end = self.start(first), self.start(second)
+        return (*start, end[1]) if start is not None and end is not None and start[0] is end[0] else None
+
     def point(self, node: Node) -> tuple[FileText, int] | None:
         """File and offset of a cursor's name (what clang calls its location)."""
         where = cursors.location(node)

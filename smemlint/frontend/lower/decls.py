@@ -308,10 +308,8 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
 
     def _belongs_to_type(self, node: Node, last: Node) -> bool:
         """`Foo<N> x`, `float x[N]`: no `=` stands before the last expression."""
-        start, at = self._c.positions.start(node), self._c.positions.start(last)
-        if start is None or at is None or start[0] is not at[0]:
-            return False
-        return b"=" not in start[0].data[start[1] : at[1]]
+        found = self._c.positions.between(node, last)
+        return found is not None and b"=" not in found[0].data[found[1] : found[2]]
 
     def structured(self, node: Node) -> list[Stmt]:
         """`auto [a, b] = x;`: a variable without a name, and references to its elements."""

@@ -95,9 +95,7 @@ class NameLowering:
     def _variable(self, node: Node, target: Node) -> Expr:
         c = self._c
         key = target.d0 or 0
-        known = c.declared.variables.get(key)
-        if known is None:
-            known = self.use(target)
+        known = self.use(target)
         place = c.place(node)
         if place is not None and key in c.declared.bound:
             place = _as_bound(place, c.declared.bound[key])

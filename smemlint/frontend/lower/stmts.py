@@ -193,24 +193,23 @@ class StatementLowering:
         return stmt
 
     def _unroll(self, node: Node, loop: Node) -> int | None:
-        start, end = self._c.positions.start(node), self._c.positions.start(loop)
-        if start is None or end is None or start[0] is not end[0]:
+        found = self._c.positions.between(node, loop)
+        if found is None:
             return None
-        file = start[0]
-        text = file.slice(start[1], max(end[1], start[1]))
+        file, start, end = found
+        text = file.slice(start, max(end, start))
         if not _PRAGMA.search(text):
-            line_start = file.data.rfind(b"\n", 0, start[1]) + 1
-            text = file.slice(line_start, max(end[1], start[1]))
+            text = file.slice(file.data.rfind(b"\n", 0, start) + 1, max(end, start))
         if "nounroll" in text:
             return 1
         word = re.match(r"\s*([A-Za-z_]\w*)", text)
         if "unroll" not in text and word:
             macro = self._c.positions.macro(word.group(1))
             text = macro.body if macro else text
-        found = _UNROLL.search(text)
-        if not found:
+        asked = _UNROLL.search(text)
+        if not asked:
             return None
-        count = (found.group(1) or "").strip("() \t")
+        count = (asked.group(1) or "").strip("() \t")
         if not count:
             return 0
         value = self._c.texts.read_expression(count)
@@ -306,11 +305,10 @@ class StatementLowering:
     def _initialised(self, node: Node, kids: list[Node]) -> list[Stmt]:
         """`switch (int x = f(); x)`: what is declared there, found by its uses: clang does not show it."""
         c = self._c
-        start, end = c.positions.start(node), c.positions.start(kids[0])
-        if start is None or end is None or start[0] is not end[0]:
+        head = c.positions.between(node, kids[0])
+        if head is None or b";" not in head[0].data[head[1] : head[2]]:
             return []
-        if b";" not in start[0].data[start[1] : end[1]]:
-            return []
+        file, start, end = head
         found: dict[int, Node] = {}
         waiting = [*kids]
         while waiting:
@@ -318,7 +316,7 @@ class StatementLowering:
             waiting.extend(cursors.children(use))
             target = cursors.referenced(use) if use.kind == kinds.DECL_REF else use
             at = c.positions.start(target) if target.kind == kinds.VARIABLE else None
-            if at is not None and at[0] is start[0] and start[1] < at[1] < end[1]:
+            if at is not None and at[0] is file and start < at[1] < end:
                 found.setdefault(at[1], target)
         return [s for at in sorted(found) for s in c.decls.local(found[at])]
 

@@ -424,13 +424,14 @@ class ExpressionLowering:
 
     def _reference_in(self, node: Node, operand: Node) -> str:
         """What names a reference in a cast to one, which its type does not show: text before its operand."""
-        start, end = self._c.positions.start(node), self._c.positions.start(operand)
-        if start is None or end is None or start[0] is not end[0]:
+        between = self._c.positions.between(node, operand)
+        if between is None:
             return ""
-        text = start[0].slice(start[1], max(end[1], start[1] + 40))
+        file, start, end = between
+        text = file.slice(start, max(end, start + 40))
         word = _WORD.match(text)
         macro = self._c.positions.macros().get(word.group()) if word else None
-        written = macro.body if macro is not None else text[: end[1] - start[1]]
+        written = macro.body if macro is not None else text[: end - start]
         found = _REFERENCE_CAST.search(written)
         return found.group() if found is not None else ""
 
