@@ -127,7 +127,7 @@ def _computed(m: Machine, op: str, a: Value, b: Value) -> Value:
     """`a op b` of numbers or text."""
     if isinstance(a, Int) and isinstance(b, Int):
         return ar.binary(op, a, b, m.unknowns)
-    x, y = text_in(m, a), text_in(m, b)
+    x, y = text_in(a), text_in(b)
     if x is not None and y is not None and op in ("<", ">", "=="):
         return Int(int(x == y if op == "==" else x < y if op == "<" else x > y), BOOL)
     told = floats.compared(op, a, b) if op in _COMPARISONS else floats.arithmetic(op, a, b, host=True)

@@ -75,10 +75,10 @@ def run_handed(m: Machine, e: Call, values: Sequence[Value]) -> None:
     for v in values:
         if isinstance(v, Closure):
             run_closure(m, v, Call(e.callee, (), e.place), False)
-            _run_again(m, v)
+            _run_again(v)
 
 
-def _run_again(m: Machine, c: Closure) -> None:
+def _run_again(c: Closure) -> None:
     """Forget the numbers around a lambda that each further run changes."""
     for id in _counted(c.function):
         around = c.frame.visible() if isinstance(c.frame, Frame) else ()
@@ -168,7 +168,7 @@ def _each(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
         run_given(m, callee, (Index(first, Literal(i, INT), e.place),), e)
     called = None if known else function_in(rvalue(m, callee))
     if isinstance(called, Closure):
-        _run_again(m, called)
+        _run_again(called)
     return Other()
 
 
@@ -177,7 +177,7 @@ def _visited(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Valu
     """Call a function with what variants hold: any of their types, each on a way of its own through host
     code."""
     callee, *variants = e.arguments
-    known = [chosen_in(m, place_of(m, v)) for v in variants]
+    known = [chosen_in(place_of(m, v)) for v in variants]
     held = [load(m, k[1], e.place) for k in known if k is not None]
     if m.host and len(held) == len(variants):
         return run_given(m, _visitor(m, callee, held), held, e)

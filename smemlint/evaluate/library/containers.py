@@ -113,7 +113,7 @@ def _variant(m: Machine, t: RecordRef, values: Sequence[Value]) -> RecordValue:
     return made
 
 
-def chosen_in(m: Machine, p: Value) -> tuple[int, Pointer] | None:
+def chosen_in(p: Value) -> tuple[int, Pointer] | None:
     """Which of its types a variant at p holds, and where; None where that is not known."""
     at = number(p.offset) if isinstance(p, Pointer) else None
     if not isinstance(p, Pointer) or at is None or p.object.storage != "local":
@@ -240,7 +240,7 @@ def _last(m: Machine, self: Pointer, held: Pointer, n: int | None, element: Type
     if not n or not isinstance(t, RecordRef) or t.name != "std::priority_queue":
         return n - 1 if n else None
     plain = all(a == VOID for a in t.arguments[1:])
-    keys = _keys(m, held, n, size) if size is not None and plain else None
+    keys = _keys(held, n, size) if size is not None and plain else None
     numbers = [k for k in keys or () if isinstance(k, int)]
     return numbers.index(max(numbers)) if len(numbers) == n else None
 
@@ -271,11 +271,11 @@ def _mapped(
     size, n = m.types.size_of(element), number(count)
     layout = m.types.layout(element)
     given = rvalue(m, e.arguments[0]) if e.arguments else None
-    key = _key(m, given)
+    key = _key(given)
     if size is None or n is None or layout is None or given is None or n > LONGEST:
         return None
     second, type_ = layout.fields["second"]
-    keys = _keys(m, held, n, size)
+    keys = _keys(held, n, size)
     if (keys is None or key is None) and n > 0:  # of a key that is not known it may be each
         row = offset_pointer(m, held, m.unknowns.value(ULONG, "place of a key", low=0, high=n - 1), e.place)
         return Pointer(held.object, plus(row.offset, second), type_) if isinstance(row, Pointer) else None
@@ -290,15 +290,15 @@ def _mapped(
     return Pointer(held.object, Int(at * size + second), type_)
 
 
-def _key(m: Machine, v: Value | None) -> int | str | None:
+def _key(v: Value | None) -> int | str | None:
     """What a map knows an element by: a number or text; None where that is not known."""
     n = number(v)
-    return text_in(m, v) if n is None else n
+    return text_in(v) if n is None else n
 
 
-def _keys(m: Machine, held: Pointer, n: int, size: int) -> list[int | str] | None:
+def _keys(held: Pointer, n: int, size: int) -> list[int | str] | None:
     """The keys of a map or set; None where one is not known."""
-    keys = [_key(m, held.object.cells.get(i * size)) for i in range(n)]
+    keys = [_key(held.object.cells.get(i * size)) for i in range(n)]
     known = [k for k in keys if k is not None]
     return known if len(known) == n else None
 
@@ -308,10 +308,10 @@ def _looked_up(
 ) -> Value | None:
     """What `find`, `count` and `contains` of a map or set give."""
     n, size = number(count), m.types.size_of(element)
-    key = _key(m, rvalue(m, e.arguments[0])) if len(e.arguments) == 1 else None
+    key = _key(rvalue(m, e.arguments[0])) if len(e.arguments) == 1 else None
     if n == 0 and isinstance(v.self, Pointer) and any(o is v.self.object for o in m.memory.globals.values()):
         return None  # a registry, which what runs before `main` fills
-    keys = None if n is None or size is None or n > LONGEST else _keys(m, held, n, size)
+    keys = None if n is None or size is None or n > LONGEST else _keys(held, n, size)
     if v.name == "find" and n is not None and size is not None and (key is None or keys is None):
         # Of a key that is not known it may be each, or the end.
         return offset_pointer(m, held, m.unknowns.value(ULONG, "place of a key", low=0, high=n), e.place)
@@ -340,7 +340,7 @@ def container_method(m: Machine, v: Method, e: Call) -> Value | None:
     if v.name == "empty" and number(count) is not None:
         return Int(int(number(count) == 0), BOOL)
     if v.name in ("data", "begin", "cbegin", "operator->"):
-        _in_order_of_keys(m, v.self.pointee, held, number(count), size)
+        _in_order_of_keys(v.self.pointee, held, number(count), size)
         return held
     if v.name in ("has_value", CONVERSION_NAME) and number(count) is not None:
         return Int(int(number(count) != 0), BOOL)
@@ -391,12 +391,12 @@ def _popped(
     return Other()
 
 
-def _in_order_of_keys(m: Machine, t: Type, held: Pointer, n: int | None, size: int | None) -> None:
+def _in_order_of_keys(t: Type, held: Pointer, n: int | None, size: int | None) -> None:
     """Put what a map or set holds in its order, before anybody walks through it. What stands where is not
     known where a key is not, or whether it is there."""
     if not isinstance(t, RecordRef) or t.name not in ("std::map", "std::set") or n == 0:
         return
-    keys = _keys(m, held, n, size) if n is not None and n <= LONGEST and size else None
+    keys = _keys(held, n, size) if n is not None and n <= LONGEST and size else None
     if keys is None or size is None or len({type(k) for k in keys}) != 1:
         held.object.cells, held.object.havoc = Cells(), True
         return
@@ -428,7 +428,7 @@ def _added(
         return None
     if name in OPTIONAL:
         n = 0
-    known = _keys(m, held, n, size) if keyed else []
+    known = _keys(held, n, size) if keyed else []
     if known is None:
         return None
     pushed = v.name in ("push_back", "push", "insert")
@@ -440,7 +440,7 @@ def _added(
         value = rvalue(m, Construct(element, e.arguments, e.place))
     at = n
     if keyed:
-        key = _key(m, value.cells.get(0) if isinstance(value, RecordValue) and name in MAPS else value)
+        key = _key(value.cells.get(0) if isinstance(value, RecordValue) and name in MAPS else value)
         if key is None:
             return None
         at = known.index(key) if key in known else n  # what is there stays what it is
@@ -488,7 +488,7 @@ def _asked(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value 
     """Whether a variant holds a type, or the address of what it holds."""
     asks = str(getattr(e.callee, "name", "")).endswith("alternative")
     place = (place_of if asks else rvalue)(m, e.arguments[0]) if len(e.arguments) == 1 and arguments else None
-    held = chosen_in(m, place) if isinstance(place, Pointer) else None
+    held = chosen_in(place) if isinstance(place, Pointer) else None
     if held is None:
         return None
     wanted = arguments[0]
@@ -518,7 +518,7 @@ def got_place(m: Machine, e: Call, arguments: Arguments) -> Pointer | None:
     """The element that `std::get<1>(x)` names."""
     which = number(arguments[0]) if arguments else None
     place = place_of(m, e.arguments[0]) if len(e.arguments) == 1 else None
-    if isinstance(place, Pointer) and (held := chosen_in(m, place)) is not None:
+    if isinstance(place, Pointer) and (held := chosen_in(place)) is not None:
         return held[1] if which == held[0] or (which is None and arguments[0] == held[1].pointee) else None
     if which is None or not isinstance(place, Pointer):
         return None

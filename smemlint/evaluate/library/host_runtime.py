@@ -221,7 +221,7 @@ def _largest_block(m: Machine, e: Call, arguments: Arguments, discarded: bool) -
 def _found_by_name(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """The kernel of a name, as it is written or as the compiler makes it of one without a template."""
     values = [rvalue(m, a) for a in e.arguments]
-    name = text_in(m, values[2]) if len(values) > 2 else None
+    name = text_in(values[2]) if len(values) > 2 else None
     kernels = [f for f in m.module.functions.values() if f.side == "kernel" and not f.template]
     meant = [f for f in kernels if name == f.name or (name or "").startswith(f"_Z{len(f.name)}{f.name}")]
     if m.host and isinstance(values[0], Pointer):

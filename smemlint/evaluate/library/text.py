@@ -24,7 +24,7 @@ def text_of(m: Machine, e: Expr) -> str | None:
     """The text that an expression is, or that an object is made of."""
     while isinstance(e, Construct) and len(e.arguments) == 1:
         e = e.arguments[0]
-    return text_in(m, rvalue(m, e))
+    return text_in(rvalue(m, e))
 
 
 @named("atoi", "atol", "atoll", *(f"strto{x}" for x in ("l", "ll", "ul", "ull")))
@@ -86,7 +86,7 @@ def is_string(t: Type | None) -> bool:
 def string_made(m: Machine, t: RecordRef, arguments: Sequence[Expr]) -> RecordValue:
     """Return a string made of what a constructor is given."""
     given = [rvalue(m, a) for a in arguments]
-    text = "" if not given else text_in(m, given[0]) if len(given) == 1 else None
+    text = "" if not given else text_in(given[0]) if len(given) == 1 else None
     return RecordValue(t, {} if text is None else {0: literal(text)})
 
 
@@ -96,14 +96,14 @@ def compared_strings(m: Machine, op: str, a: Value, b: Value) -> Int | None:
         return None
     if not any(isinstance(v, RecordValue) and is_string(v.type) for v in (a, b)):
         return None
-    left, right = text_in(m, a), text_in(m, b)
+    left, right = text_in(a), text_in(b)
     return None if left is None or right is None else Int(int((left == right) == (op == "==")), BOOL)
 
 
 def string_element(m: Machine, v: Method, e: Call) -> Pointer | None:
     """Return the place of `s[i]` or `s.front()`; None for everything else."""
     held = _held(v.self) if v.name in _ELEMENTS else None
-    text = text_in(m, held)
+    text = text_in(held)
     if held is None or text is None:
         if v.name in _ELEMENTS and isinstance(v.self, Pointer):
             forget_elements(v.self)
@@ -117,7 +117,7 @@ def string_method(m: Machine, v: Method, e: Call) -> Value | None:
     """Return what a method of a string that is known gives; None for any other. What changes it is not
     followed."""
     held = _held(v.self)
-    text = text_in(m, held)
+    text = text_in(held)
     given = [rvalue(m, a) for a in e.arguments]
     if v.name not in _ASKS and isinstance(v.self, Pointer):
         forget_elements(v.self)
@@ -152,7 +152,7 @@ def _held(self: Value) -> Pointer | None:
 
 def _found(m: Machine, text: str, wanted: Value, *, last: bool) -> Int | None:
     c = number(wanted) if isinstance(wanted, Int) else None
-    part = text_in(m, wanted) if c is None else chr(c & 0xFF)
+    part = text_in(wanted) if c is None else chr(c & 0xFF)
     if part is None:
         return None
     at = text.rfind(part) if last else text.find(part)

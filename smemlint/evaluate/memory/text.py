@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 
-from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.elements import STRINGS
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import Cells, Object, Pointer, RecordValue, Value
@@ -46,7 +45,7 @@ def literal(text: str) -> Pointer:
     return Pointer(o, Int(0), CHAR)
 
 
-def text_in(m: Machine, v: Value | None) -> str | None:
+def text_in(v: Value | None) -> str | None:
     """The text that a pointer leads to, or a `std::string` holds; None where a character is not known."""
     if isinstance(v, RecordValue) and isinstance(v.type, RecordRef) and v.type.name in STRINGS:
         v = v.cells.get(0)

@@ -98,7 +98,7 @@ def short_circuit(
     condition = left if op == "&&" else ar.logical_not(left, m.unknowns)
     then = decode(m, condition, stays=True)
     keep = m.must, m.may
-    before = snapshot(m) if _may_be_passed_over(m, condition, e) else None
+    before = snapshot(m) if _may_be_passed_over(condition, e) else None
     m.must, m.may = then.must, then.may
     right = ar.truth_of(truth(m, evaluate()), m.unknowns) if m.anyone() else Int(0, BOOL)
     right = _shared(right, m.may)
@@ -206,7 +206,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     named = _line(m, e, c, together=together)
     otherwise = decode(m, ar.logical_not(c, m.unknowns), stays=True)
     keep = m.must, m.may
-    before = snapshot(m) if _may_be_passed_over(m, c, e.then, e.otherwise) else None
+    before = snapshot(m) if _may_be_passed_over(c, e.then, e.otherwise) else None
     m.must, m.may = then.must, then.may
     m.arm(roots[0], ("?", named, True))
     began, arm = len(m.log), m.lines.region
@@ -400,7 +400,7 @@ def _only_chooses(m: Machine, e: Conditional) -> bool:
     return not any(r.known and isinstance(r.const, int) and abs(r.const) <= 1 for r in rests)
 
 
-def _may_be_passed_over(m: Machine, c: Int, *sides: Expr) -> bool:
+def _may_be_passed_over(c: Int, *sides: Expr) -> bool:
     """Whether sides may set something, or not, as c decides."""
     return not c.known and any(map(may_set, sides))
 
