@@ -47,6 +47,7 @@ MOST_EVENTS = 20_000
 EMPTY: NDArray[np.int64] = np.full((0, 32), -1, dtype=np.int64)
 _SOURCE = Unresolved("copy-source", "a cp.async costs by where it reads as well")
 _ROUND_BEFORE = "the thread stored it in an earlier round, and the compiler may have it at hand"
+_OF_ARMS = "the compiler may make one of the stores in several arms, on the line of any"
 _FOR_NOTHING = "the compiler may drop the store: no load of the array asks memory for what was stored"
 _SPREAD = Unresolved("several-arrays", "which of several arrays lanes go to, or how far these are apart")
 
@@ -190,10 +191,12 @@ def _perhaps_kept(stored: Trace) -> Trace:
 
 
 def _perhaps_fewer(loaded: Trace, events: Iterable[Event]) -> Trace:
-    """Return a load of which the compiler may leave out some."""
-    if loaded.grade is Grade.UNRESOLVED or not any(e.moved is not None and e.moved.perhaps for e in events):
+    """Return a load of which the compiler may leave out some, or a store that may run on another's line."""
+    some_moved = any(e.moved is not None and e.moved.perhaps for e in events)
+    of_arms = loaded.site.op == "store" and any(e.perhaps for e in events)
+    if loaded.grade is Grade.UNRESOLVED or not (some_moved or of_arms):
         return loaded
-    reason = Unresolved("joined-or-not", CHOSEN_WORDS, loaded.site.place)
+    reason = Unresolved("joined-or-not", _OF_ARMS if of_arms else CHOSEN_WORDS, loaded.site.place)
     return replace(loaded, grade=Grade.BOUND, dropped=True, reason=loaded.reason or reason)
 
 

@@ -11,10 +11,10 @@ machine code of some 700 bodies, nvcc 13.0 for sm_90: docs/dev/joining.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import Enum, auto
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.arms.behind_arms import Behind, repeated
+from smemlint.evaluate.analysis.arms.ladders import Ladder, Made
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.selects import (
     alike_accesses,
@@ -58,16 +58,9 @@ from smemlint.toolkit.compiled import Code, code_of_call
 
 Node: TypeAlias = "Expr | Stmt | None"
 _Entries: TypeAlias = "Sequence[Event | Barrier]"
+_Pairs: TypeAlias = "list[tuple[Event, Event]]"
 _BACK = 400
 """So many accesses in front of a condition are looked through for one at the same address."""
-
-
-class _Made(Enum):
-    """Whether nvcc makes one of two things, or leaves them apart; PERHAPS: it is not known."""
-
-    ONE = auto()
-    PERHAPS = auto()
-    APART = auto()
 
 
 def note_stores(
@@ -78,12 +71,13 @@ def note_stores(
     at: If | None,
     *,
     together: bool,
-) -> list[tuple[Event, Event]]:
+    ladder: tuple[Ladder, Made] | None = None,
+) -> _Pairs:
     """Remember which stores of two arms run as one, behind them; return those that surely do, what is
     kept first.
 
     c: the condition; logged: where in the log each arm is; at: the `if`; together: all lanes take the same
-    arm, whichever.
+    arm, whichever. ladder: the one that it is a part of, and what becomes of its stores.
     """
     first, second = m.log[logged[0]], m.log[logged[1]]
     if m.silent or m.task.as_written or not first or not second:
@@ -91,11 +85,13 @@ def note_stores(
     behind = what_is_behind(m, at)
     if behind is Behind.JOIN:
         return []  # three ways meet there
+    if ladder is not None:
+        return _note_ladder(m, (*first, *second), *ladder, behind)
     begin = min(log.start for log in logged)
     front = m.log[max(begin - _BACK, 0) : begin]
     f = m.frame.function
     again = f is not None and id(at) in repeated(f)
-    made = _Made.ONE
+    made = Made.ONE
     found: list[tuple[Event, Event]] = []
     for one, other in _last_stores(*arms):
         a, b = _of(first, one), _of(second, other)
@@ -111,23 +107,41 @@ def note_stores(
         if show(one.target) != show(other.target):
             if together or a is not None:
                 return found
-            made = _Made.PERHAPS
+            made = Made.PERHAPS
             continue
         verdict = _made(m, (one, other), (a, b), (front, first, second), arms, behind, together)
-        if verdict is _Made.APART:
+        if verdict is Made.APART:
             return found
         plain = _is_plain(one.value) and _is_plain(other.value)
-        made = _Made.PERHAPS if verdict is _Made.PERHAPS or (again and not plain) else made
+        made = Made.PERHAPS if verdict is Made.PERHAPS or (again and not plain) else made
         if a is not None and b is not None and offset is not None:
             kept, left = (a, b) if behind is Behind.STEP else (b, a)
-            m.journal.selected.append(Selected(kept.order, left.order, offset, made is _Made.PERHAPS))
-            if made is _Made.ONE:
+            m.journal.selected.append(Selected(kept.order, left.order, offset, made is Made.PERHAPS))
+            if made is Made.ONE:
                 found.append((kept, left))
                 if together and is_element(one.value) and is_element(other.value):
                     note_values(m, c, first, second, [(one.value, other.value)])
         if not plain:
-            made = _Made.PERHAPS  # what is computed for the later stores stands between
+            made = Made.PERHAPS  # what is computed for the later stores stands between
     return found
+
+
+def _note_ladder(m: Machine, log: _Entries, ladder: Ladder, made: Made, behind: Behind) -> _Pairs:
+    """Remember that the stores with which all arms of a ladder end are, or may be, one."""
+    stores = [e for given in ladder.ends if (e := _of(log, given)) is not None]
+    if made is Made.APART or len(stores) < len(ladder.ends):
+        return []
+    if behind is not Behind.STEP:
+        stores.reverse()
+    kept, *others = stores
+    found: _Pairs = []
+    for other in others:
+        offset = one_offset(kept, other) if alike_accesses(m, kept, other, "store") else None
+        if offset is None:
+            return []
+        m.journal.selected.append(Selected(kept.order, other.order, offset, made is Made.PERHAPS))
+        found.append((kept, other))
+    return found if made is Made.ONE else []
 
 
 def _choose(
@@ -155,35 +169,35 @@ def _made(
     arms: tuple[Node, Node],
     behind: Behind,
     together: bool,
-) -> _Made:
+) -> Made:
     """What nvcc makes of two stores with which both arms end, as long as those behind them become one. logs:
     what ran in front, and in each arm."""
     one, other = pair
     front, first, second = logs
     a, b = events
     if any(_is_opaque(x.value) for x in pair):
-        return _Made.PERHAPS
+        return Made.PERHAPS
     if a is not None and (is_fixed(a.offset) or _is_used(m, a, front)):
-        return _Made.ONE
+        return Made.ONE
     if all(_begins_with(arm, one.target) for arm in arms):
-        return _Made.ONE
+        return Made.ONE
     if _is_pointer(one.target):
-        return _Made.ONE
+        return Made.ONE
     looped = behind is not Behind.CODE
     if together:
-        return _Made.PERHAPS if looped and not m.context.unrolled else _Made.APART
+        return Made.PERHAPS if looped and not m.context.unrolled else Made.APART
     if one.op != "=" and one.op == other.op and all(len(statements(arm)) == 1 for arm in arms):
-        return _Made.ONE  # the arms are the same code
+        return Made.ONE  # the arms are the same code
     if a is not None and b is not None and (_is_there(a, first) or _is_there(b, second)):
-        return _Made.APART
+        return Made.APART
     blocks = [_straight(arm) for arm in arms]
-    if _Made.APART in blocks:
-        return _Made.PERHAPS if looped else _Made.APART
+    if Made.APART in blocks:
+        return Made.PERHAPS if looped else Made.APART
     kept, left = pair if behind is Behind.STEP else pair[::-1]
     if _is_number(kept.value) and not _is_number(left.value):
         alone = all(len(statements(arm)) == 1 for arm in arms)
-        return _Made.APART if alone and behind is Behind.CODE else _Made.PERHAPS
-    return _Made.PERHAPS if _Made.PERHAPS in blocks else _Made.ONE
+        return Made.APART if alone and behind is Behind.CODE else Made.PERHAPS
+    return Made.PERHAPS if Made.PERHAPS in blocks else Made.ONE
 
 
 def _is_pointer(place: Expr) -> bool:
@@ -264,20 +278,20 @@ def _is_opaque(e: Expr) -> bool:
     return holds(e, (Assign, Asm, Construct, Lambda, UnknownExpr), STEPS)
 
 
-def _straight(arm: Node) -> _Made:
+def _straight(arm: Node) -> Made:
     """Whether an arm is ONE block of code for the optimiser, or several (APART)."""
-    found = _Made.ONE
+    found = Made.ONE
     for n in walk(arm):
         if isinstance(n, Loop | Switch) or (isinstance(n, If) and not _is_chosen(n)):
-            return _Made.APART
+            return Made.APART
         if isinstance(n, Call):
             code = code_of_call(n.callee.name if isinstance(n.callee, Name) else "")
             if code in (Code.BRANCHES, Code.PREDICATES):
-                return _Made.APART
-            found = _Made.PERHAPS if code is None else found
+                return Made.APART
+            found = Made.PERHAPS if code is None else found
         choice = isinstance(n, Conditional) or (isinstance(n, Binary) and n.op in ("&&", "||"))
         if choice and any(is_element(x) or isinstance(x, Call) for x in walk(n)):
-            found = _Made.PERHAPS
+            found = Made.PERHAPS
     return found
 
 
@@ -285,7 +299,7 @@ def is_branched(arm: Node) -> bool:
     """Return whether an arm is surely several blocks of code, rare cases of functions aside."""
     calls = [n for n in walk(arm) if isinstance(n, Call) and isinstance(n.callee, Name)]
     rare = any(code_of_call(getattr(n.callee, "name", "")) is Code.PREDICATES for n in calls)
-    return not rare and _straight(arm) is _Made.APART
+    return not rare and _straight(arm) is Made.APART
 
 
 def _is_chosen(s: If) -> bool:

@@ -15,14 +15,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 
-from smemlint.evaluate.analysis.parts_read.halves import is_element
+from smemlint.evaluate.analysis.parts_read.halves import is_element, is_own, loads
 from smemlint.evaluate.compiler.selects import alike_accesses
 from smemlint.evaluate.compiler.stored_by_both import is_branched
 from smemlint.evaluate.machine.machine import Event, Machine
 from smemlint.evaluate.machine.state import Selected
 from smemlint.evaluate.values.value import same
 from smemlint.ir import (
-    ArrayOf,
     Assign,
     Binary,
     Block,
@@ -166,7 +165,7 @@ def _stores_over(f: Function) -> Mapping[int, _Found]:
                 found[id(s)] = _Found(
                     over,
                     unrolled,
-                    _loads(f, given),
+                    loads(f, given.value),
                     frozenset(names_in(before)),
                     around[id(s)],
                     s.condition,
@@ -190,17 +189,6 @@ def _array(s: If) -> str:
     return next((show(array_of(n.target)) for n in walk(s.then) if isinstance(n, Assign)), "")
 
 
-def _loads(f: Function, given: Assign) -> bool:
-    return any(is_element(n) and not _is_own(f, n) for n in walk(given.value))
-
-
-def _is_own(f: Function, e: object) -> bool:
-    """Whether something is an element of an array of the thread's own."""
-    root = array_of(e) if isinstance(e, Index) else None
-    var = variables(f).get(root.id) if isinstance(root, Name) else None
-    return var is not None and var.storage == "local" and isinstance(var.type, ArrayOf)
-
-
 def _alike(f: Function, condition: Expr, place: Expr) -> bool:
     """Whether a condition reads numbers of the type that is stored, through a pointer that may lead there."""
     known = variables(f)
@@ -214,18 +202,18 @@ def _alike(f: Function, condition: Expr, place: Expr) -> bool:
 def _made(f: Function, s: If, given: Assign, again: bool) -> tuple[_Over | None, _Over | None]:
     """Whether one store is made of what a condition stores and the one in front; and in the rounds of a loop
     that disappears."""
-    loads = _loads(f, given)
+    loaded = loads(f, given.value)
     plain = isinstance(uncast(given.value), Literal | FloatLiteral | Name) and given is assignment(
         only_statement(s.then)
     )
-    unrolled = _Over.PERHAPS if loads else _Over.SURELY
+    unrolled = _Over.PERHAPS if loaded else _Over.SURELY
     if _reads(f, s.condition):
         several = any(isinstance(n, Binary) and n.op in ("&&", "||") for n in walk(s.condition))
         if several:
             return None, None
         return (_Over.PERHAPS if plain or again else None), unrolled
     masked = any(isinstance(n, Binary) and n.op == "&" for n in walk(s.condition))
-    return (_Over.PERHAPS if masked and loads else _Over.SURELY), unrolled
+    return (_Over.PERHAPS if masked and loaded else _Over.SURELY), unrolled
 
 
 def _stored(f: Function, s: Stmt, before: Expr | None) -> Expr | None:
@@ -257,4 +245,4 @@ def _reads(f: Function, e: Expr | Stmt) -> bool:
         return _reads(f, e.expr.value)
     if holds(e, Call, ("*",)):
         return True
-    return any(isinstance(n, Index) and not _is_own(f, n) for n in walk(e))
+    return any(isinstance(n, Index) and not is_own(f, n) for n in walk(e))

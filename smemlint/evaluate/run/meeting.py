@@ -16,10 +16,11 @@ from typing import TypeAlias
 from smemlint.evaluate.analysis.arms.asked_once import asked_once, reads_memory, surely_asked
 from smemlint.evaluate.analysis.arms.behind_arms import Asking, Gap, beside, repeated
 from smemlint.evaluate.analysis.arms.branch_left import Left
+from smemlint.evaluate.analysis.arms.ladders import Ladder, Made, ladders
 from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.stored_by_both import note_stores
 from smemlint.evaluate.compiler.stored_over import note_stored_over
-from smemlint.evaluate.machine.machine import Barrier, Exits, Machine
+from smemlint.evaluate.machine.machine import Barrier, Exits, Machine, Mask
 from smemlint.evaluate.run.selected import is_asked_in_front, is_one_for_all, leaves_a_branch, loads_the_same
 from smemlint.evaluate.values.number import Int, collapse
 from smemlint.ir import Break, Continue, Function, If, Return, Stmt
@@ -116,10 +117,12 @@ def chooses_a_place(at: If) -> bool:
 
 def meet(m: Machine, c: Int, ran: Ran, arms: Arms, at: If | None) -> None:
     """Go on behind two arms: in the line in front of them, where nothing of them ends it."""
-    one = note_stores(m, c, ran.logged, arms, at, together=ran.together)
+    ladder = _ladder(m, ran, at)
+    made = None if ladder is None else ladder[1]
+    one = note_stores(m, c, ran.logged, arms, at, together=ran.together, ladder=ladder)
     over = at is not None and note_stored_over(m, at, ran.logged[0], together=ran.together)
     stored = 2 * len(one) + over
-    left = _left(m, ran, arms, at, stored)
+    left = _left(m, ran, arms, at, stored, ladder)
     if _is_decided(m, ran, arms, at):
         m.lines.region = ran.line
         return
@@ -128,12 +131,14 @@ def meet(m: Machine, c: Int, ran: Ran, arms: Arms, at: If | None) -> None:
         m.lines.region = ran.line
         if left is not Left.CHOICE:
             loads = over and ran.touched > stored
-            _part(m, ran, at, left, before=bool(stored) and not loads)
+            _part(m, ran, at, left, before=(bool(stored) and not loads) or made is Made.ONE)
             if ran.slow and at is not None and not is_asked_in_front(m, at.condition, ran.together):
                 m.stop("perhaps", 1)
         _pass_over(m, c, ran, arms, at)
+    lanes: dict[int, Mask] = {}
     for e, other in one:
-        e.region, e.must = m.lines.region, m.must & (e.may | other.may)
+        lanes[id(e)] = lanes.get(id(e), e.may) | other.may
+        e.region, e.must = m.lines.region, m.must & lanes[id(e)]
         e.under, e.parted = m.under(e.must)
 
 
@@ -204,13 +209,31 @@ def _is_decided(m: Machine, ran: Ran, arms: Arms, at: If | None) -> bool:
     return asked and condition_key(m, at) is not None
 
 
-def _left(m: Machine, ran: Ran, arms: Arms, at: If | None, stored: int) -> Left:
+def _ladder(m: Machine, ran: Ran, at: If | None) -> tuple[Ladder, Made] | None:
+    """The ladder that a condition is a part of, and what becomes of its stores."""
+    f = m.frame.function
+    found = None if f is None or at is None or ran.together or m.host else ladders(f).get(id(at))
+    if found is None:
+        return None
+    sure = not found.looped or bool(m.context.unrolled)
+    if found.made is Made.ONE:
+        sure = sure and not any(is_one_for_all(m, s.condition) for s in found.conditions)
+    return found, found.made if sure else Made.PERHAPS
+
+
+def _left(
+    m: Machine, ran: Ran, arms: Arms, at: If | None, stored: int, ladder: tuple[Ladder, Made] | None
+) -> Left:
     """What a condition leaves that keeps stores apart. stored: stores of its arms that run behind them."""
     if any(arm is not None and _parts(m, arm) for arm in arms):
         return Left.BRANCH
     touches = ran.aside or ran.touched > stored
     if at is None or m.host:
         return Left.BRANCH if touches else Left.CHOICE
+    if ladder is not None and ladder[1] is not Made.APART:
+        stored, touches = len(ladder[0].ends), False
+        left = leaves_a_branch(m, at.condition, arms, touches=touches, together=False, stored=stored)
+        return left if ladder[1] is Made.ONE else Left.PERHAPS
     return leaves_a_branch(m, at.condition, arms, touches=touches, together=ran.together, stored=stored)
 
 
@@ -234,7 +257,7 @@ def _part(m: Machine, ran: Ran, at: If | None, left: Left, *, before: bool) -> N
         last.parts_arms = rounds is _Rounds.PERHAPS or (
             other is not at and all(part.start < part.stop for part in ran.logged)
         )
-        last.parts_loads |= ran.perhaps
+        last.parts_arms, last.parts_loads = last.parts_arms or ran.perhaps, last.parts_loads or ran.perhaps
         m.lines.forks[regions[0]] = at, fork
 
 

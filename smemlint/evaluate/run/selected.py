@@ -157,7 +157,7 @@ def _stores(arm: Expr | Stmt) -> int:
 @by_identity
 def _elements(arm: Expr | Stmt) -> frozenset[str]:
     """The elements that an arm reads, as text: those of both arms are loaded in front of them."""
-    stored = {id(n.target) for n in walk(arm) if isinstance(n, Assign)}
+    stored = {id(n.target) for n in walk(arm) if isinstance(n, Assign) and n.op == "="}
     elements = (n for n in walk(arm) if isinstance(n, Index | Member | Unary) and is_element(n))
     return frozenset(show(n) for n in elements if id(n) not in stored)
 

@@ -20,6 +20,7 @@ from smemlint.source import source_from_bytes
 
 FOUR = "for (int i = 0; i < 4; i++) "
 ROUND = FOUR + "if (%s) s[4 * t + i] = %s; else s[4 * t + i] = %s;"
+LADDER = "if (t & 1) s[4 * t + i] = %s; else if (t < 9) s[4 * t + i] = %s; else s[4 * t + i] = %s;"
 PARTED = ("t & 1", "q[t] > 3", "q[t + i] > 3", "in[t] > w", "t < n", "blockIdx.x * 32 + t < n")
 TOGETHER = ("n > 3", "w > u", "n > 3 && w > u")
 BETWEEN = "s[2 * t] = w; %s s[2 * t + 1] = x;"
@@ -96,6 +97,22 @@ EXACT: dict[str, Widths] = {
     },
     FOUR + "{ float z = expf(v[i]); if (t < 9) s[4 * t + i] = z * z; else s[4 * t + i] = 0; }": ONE,
     FOUR + "{ float z = expf(v[i]); s[4 * t + i] = t < 9 ? z : 0; }": ONE,
+    # ladders: one store of all arms where the innermost ones compute, one in each where they have it at hand
+    **{
+        FOUR + LADDER % values: widths
+        for values, widths in {
+            ("w", "u", "a"): {4: 12},
+            ("w * a", "u", "0"): {4: 12},
+            ("in[4 * t + i]", "u", "0"): {4: 12},
+            ("w", "in[4 * t + i]", "u"): {4: 12},
+            ("w", "u + a", "0"): ONE,
+            ("w * a", "u", "a * u"): ONE,
+            ("v[i] * w", "v[i]", "v[3 - i]"): ONE,
+            ("w", "fmaxf(a, u)", "0"): APART,
+        }.items()
+    },
+    FOUR
+    + "if (t & 1) { if (t < 9) s[4 * t + i] = w * a; else s[4 * t + i] = u; } else s[4 * t + i] = a;": ONE,
     # in a loop: what no round changes is done in front, also a division of floats, but no function
     **{
         FOUR + f"{{ float y = v[i]; if (t < 9) y = {value}; s[4 * t + i] = y; }}": widths
@@ -162,6 +179,9 @@ COPIES: dict[str, Widths] = {
 DOUBTFUL: dict[str, Widths] = {
     FOUR + "{ s[4 * t + i] = 0; if (in[t + i] > w) s[4 * t + i] = w; }": {4: 5},
     FOUR + "{ float z = in[32 * i + t]; if (t < 9) s[4 * t + i] = z; }": APART,
+    FOUR + "if (t & 1) s[4 * t + i] = 0; else if (t < 9) s[4 * t + i] = u + a; else s[4 * t + i] = u;": {
+        4: 12
+    },
     "int k = t; " + FOUR + "{ if (t < 9) s[4 * t + i] = in[k]; k += n; }": APART,
     SEQUENCE: {8: 2},
     BETWEEN % "if (t < 9) x = a * w * u * a * w * u * a;": SINGLES,

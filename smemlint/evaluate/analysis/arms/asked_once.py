@@ -14,11 +14,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from smemlint.evaluate.analysis.parts_read.halves import is_element
+from smemlint.evaluate.analysis.parts_read.halves import is_element, loads
 from smemlint.evaluate.analysis.purity import computes
 from smemlint.ir import (
     STEPS,
-    ArrayOf,
     Asm,
     Assign,
     Binary,
@@ -47,7 +46,6 @@ from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.uses import (
-    array_of,
     assignment,
     holds,
     only_statement,
@@ -92,7 +90,7 @@ class _Round:
 
     def __init__(self, f: Function, s: Loop) -> None:
         self.types: Mapping[str, Type] = {id: v.type for id, v in variables(f).items()}
-        self.loop = s
+        self.f, self.loop = f, s
         self.own = {n.var.id for n in walk(s.body) if isinstance(n, Declare)}
         self.changed = self.own | variables_set(walk((s.condition, s.step, s.body)))
         begun = {n.init.var.id for n in walk(s.body) if isinstance(n, Loop) and isinstance(n.init, Declare)}
@@ -124,12 +122,7 @@ class _Round:
         behind = True if leaves else self._stepped(body[at + 1 :])
         if front is None or behind is None or not variables_set(walk(arm)) <= self.own:
             return
-        surely = (
-            surely
-            and front
-            and behind
-            and (loops == 1 or not any(self._is_load(n) for n in walk(tuple(arm))))
-        )
+        surely = surely and front and behind and (loops == 1 or not loads(self.f, tuple(arm)))
         yield s, Asked(loops, surely, self._is_invariant(s.condition))
         if arm and isinstance(arm[0], If) and not reads_memory(arm[0].condition):
             yield from self._of(arm, loops, surely)
@@ -183,12 +176,12 @@ class _Round:
         calls = [n for n in walk(e) if isinstance(n, Call)]
         if holds(e, Assign, STEPS) or not all(map(computes, calls)):
             return None
-        loads = any(self._is_load(n) for n in walk(e))
+        loaded = loads(self.f, e)
         if uses == 0:  # but by the condition
-            if given.op == "=" and not loads and self._is_invariant(e):
+            if given.op == "=" and not loaded and self._is_invariant(e):
                 self.changed.discard(given.target.id)
             return True
-        if loads:
+        if loaded:
             if self._is_invariant(e):
                 return False
             asked = {show(n.index) for n in walk(tuple(arm)) if isinstance(n, Index)}
@@ -206,13 +199,6 @@ class _Round:
         if isinstance(self.types.get(given.target.id), PointerTo) or (calls and needs == 1):
             return False
         return None if needs > 1 else uses <= 1
-
-    def _is_load(self, n: object) -> bool:
-        """Whether something reads memory that is not the thread's own."""
-        if isinstance(n, Index):
-            root = array_of(n)
-            return not (isinstance(root, Name) and isinstance(self.types.get(root.id), ArrayOf))
-        return is_element(n)
 
     def _is_invariant(self, e: object) -> bool:
         names = (n.id for n in walk(e) if isinstance(n, Name))

@@ -11,8 +11,20 @@ from enum import Enum, auto
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.arms.asked_once import reads_memory
-from smemlint.evaluate.analysis.parts_read.halves import is_element
-from smemlint.ir import Binary, Block, Conditional, Declare, Function, If, Loop, Name, Stmt
+from smemlint.evaluate.analysis.parts_read.halves import is_element, is_own
+from smemlint.ir import (
+    Binary,
+    Block,
+    Conditional,
+    Declare,
+    FloatLiteral,
+    Function,
+    If,
+    Literal,
+    Loop,
+    Name,
+    Stmt,
+)
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.uses import assignment, last_statement
@@ -83,31 +95,32 @@ Asking: TypeAlias = "If | Conditional"
 @by_identity
 def beside(f: Function) -> Mapping[int, tuple[int, Gap]]:
     """By id() of each condition right behind one that asks the same (`if`, or `x = c ? a : b;`): the id() of
-    the first of them, and what stands between. Not of conditions that read memory."""
+    the first of them, and what stands between."""
     found: dict[int, tuple[int, Gap]] = {}
     for block in nodes_of(f.body):
         if isinstance(block, Binary) and block.op in ("+", "-", "*"):
             a, b = block.left, block.right
             if isinstance(a, Conditional) and isinstance(b, Conditional) and _ask_the_same(a, b):
-                found[id(b)] = id(a), Gap.NOTHING
+                found[id(b)] = id(a), Gap.STORE if reads_memory(a.condition) else Gap.NOTHING
         last: Asking | None = None
         gap = Gap.NOTHING
         for s in block.body if isinstance(block, Block) else ():
             at = _asking(s)
             if at is None:
-                between = _gap(s, gap)
+                between = _gap(f, s, gap)
                 last, gap = (None if between is None else last), between or gap
                 continue
             if last is not None and _ask_the_same(last, at):
                 either = any(isinstance(x, If) and x.otherwise is not None for x in (last, at))
-                gap = Gap.SINKS if either and gap is Gap.NOTHING else gap
+                if gap is Gap.NOTHING and (either or reads_memory(at.condition)):
+                    gap = Gap.SINKS if either else Gap.STORE
                 found[id(at)] = found.get(id(last), (id(last), gap))[0], gap
             last, gap = at, Gap.NOTHING
     return found
 
 
 def _ask_the_same(a: Asking, b: Asking) -> bool:
-    return show(a.condition) == show(b.condition) and not reads_memory(a.condition)
+    return show(a.condition) == show(b.condition)
 
 
 def _asking(s: Stmt) -> Asking | None:
@@ -119,10 +132,14 @@ def _asking(s: Stmt) -> Asking | None:
     return given.value if sets and isinstance(given.value, Conditional) else None
 
 
-def _gap(s: Stmt, before: Gap) -> Gap | None:
+def _gap(f: Function, s: Stmt, before: Gap) -> Gap | None:
     """What a statement leaves between; None where it surely keeps the conditions apart."""
     given = assignment(s)
-    if isinstance(s, Declare) and s.var.storage == "local":
-        plain = given is None or isinstance(given.value, Name)
-        return before if plain else Gap.SINKS if before is not Gap.STORE else None
-    return Gap.STORE if given is not None and is_element(given.target) and before is Gap.NOTHING else None
+    if given is None:
+        return before if isinstance(s, Declare) and s.var.storage == "local" else None
+    if not isinstance(given.target, Name) and not is_own(f, given.target):
+        return Gap.STORE if is_element(given.target) and before is Gap.NOTHING else None
+    at_hand = given.op == "=" and isinstance(given.value, Name | Literal | FloatLiteral)
+    if isinstance(s, Declare) and at_hand:
+        return before
+    return Gap.SINKS if before is not Gap.STORE and (at_hand or isinstance(s, Declare)) else None

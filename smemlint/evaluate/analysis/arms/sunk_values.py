@@ -10,15 +10,13 @@ a load, a function, a conversion. Read from machine code, nvcc 13.0 for sm_90 (d
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 from smemlint.evaluate.analysis.arms.branch_left import Left, branch_left
 from smemlint.evaluate.analysis.parts_read.computed_halves import types_of
-from smemlint.evaluate.analysis.parts_read.halves import is_element
+from smemlint.evaluate.analysis.parts_read.halves import is_element, loads
 from smemlint.evaluate.analysis.purity import computes
 from smemlint.ir import (
     STEPS,
-    ArrayOf,
     Assign,
     Block,
     Call,
@@ -26,22 +24,19 @@ from smemlint.ir import (
     Expr,
     Function,
     If,
-    Index,
     Loop,
     Name,
     Special,
-    Type,
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
-from smemlint.ir.uses import array_of, holds
+from smemlint.ir.uses import holds
 from smemlint.ir.walk import children, nodes_of, walk
 
 
 @by_identity
 def sinks(f: Function) -> frozenset[int]:
     """Return the id() of each condition with a store in an arm that takes such a value along."""
-    types = types_of(f)
     nodes = nodes_of(f.body)
     named = Counter(n.id for n in nodes if isinstance(n, Name))
     counters = {n.init.var.id for n in nodes if isinstance(n, Loop) and isinstance(n.init, Declare)}
@@ -55,10 +50,10 @@ def sinks(f: Function) -> frozenset[int]:
                 if any(isinstance(n, Name) and n.id in waiting for v in stored for n in walk(v)):
                     found.add(id(s.condition))
             if isinstance(s, Declare) and s.var.init is not None and named[s.var.id] == 1:
-                if _moves(s.var.init, types, counters):
-                    waiting[s.var.id] = is_element(uncast(s.var.init)) and _loads(s.var.init, types)
+                if _moves(f, s.var.init, counters):
+                    waiting[s.var.id] = is_element(uncast(s.var.init)) and loads(f, s.var.init)
             elif any(map(_stores, walk(s))) or holds(s, Call):
-                waiting = {id: loads for id, loads in waiting.items() if not loads}
+                waiting = {id: loaded for id, loaded in waiting.items() if not loaded}
     return frozenset(found)
 
 
@@ -66,28 +61,18 @@ def _stores(n: object) -> bool:
     return isinstance(n, Assign) and is_element(n.target)
 
 
-def _moves(e: Expr, types: Mapping[str, Type], counters: set[str]) -> bool:
+def _moves(f: Function, e: Expr, counters: set[str]) -> bool:
     """Whether a value is made of one number that is at hand, and not computed for nothing."""
     if holds(e, Assign, STEPS) or not all(computes(n) for n in walk(e) if isinstance(n, Call)):
         return False
-    heavy = _loads(e, types) or branch_left(e, None, together=False, types=types) is Left.BRANCH
-    return heavy and _numbers(e, types, counters) == 1
+    heavy = loads(f, e) or branch_left(e, None, together=False, types=types_of(f)) is Left.BRANCH
+    return heavy and _numbers(e, counters) == 1
 
 
-def _loads(e: Expr, types: Mapping[str, Type]) -> bool:
-    return any(is_element(n) and not _is_own(n, types) for n in walk(e))
-
-
-def _is_own(e: object, types: Mapping[str, Type]) -> bool:
-    """Whether something is an element of an array of the thread's own."""
-    root = array_of(e) if isinstance(e, Index) else None
-    return isinstance(root, Name) and isinstance(types.get(root.id), ArrayOf)
-
-
-def _numbers(e: object, types: Mapping[str, Type], counters: set[str]) -> int:
+def _numbers(e: object, counters: set[str]) -> int:
     if isinstance(e, Name):
         return e.id not in counters
     if is_element(e) or isinstance(e, Special):
         return 1
     parts = e.arguments if isinstance(e, Call) else children(e)
-    return sum(_numbers(part, types, counters) for part in parts)
+    return sum(_numbers(part, counters) for part in parts)

@@ -10,6 +10,8 @@ from collections import Counter
 from typing import TypeAlias
 
 from smemlint.ir import (
+    ArrayOf,
+    Assign,
     Binary,
     Cast,
     Expr,
@@ -27,8 +29,8 @@ from smemlint.ir.expr import uncast, uncopied
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.types import is_reference
-from smemlint.ir.uses import declared
-from smemlint.ir.walk import children, nodes_of
+from smemlint.ir.uses import array_of, declared, variables
+from smemlint.ir.walk import children, nodes_of, walk
 
 WHOLE, LOW, HIGH = -1, 0, 4
 HALF = 4
@@ -192,3 +194,16 @@ def _is_integer(t: Type, least: int = 0) -> bool:
 def is_element(e: object) -> bool:
     """Whether an expression just reads an element."""
     return isinstance(e, Index | Member) or (isinstance(e, Unary) and e.op == "*")
+
+
+def is_own(f: Function, e: object) -> bool:
+    """Return whether something is an element of an array that each thread has for itself."""
+    root = array_of(e) if isinstance(e, Index) else None
+    var = variables(f).get(root.id) if isinstance(root, Name) else None
+    return var is not None and var.storage == "local" and isinstance(var.type, ArrayOf)
+
+
+def loads(f: Function, e: object) -> bool:
+    """Return whether code reads elements or members that are not a thread's own."""
+    stored = {id(n.target) for n in walk(e) if isinstance(n, Assign) and n.op == "="}
+    return any(is_element(n) and id(n) not in stored and not is_own(f, n) for n in walk(e))
