@@ -1,11 +1,12 @@
 """How often the joining rule agrees with nvcc: random kernels, compiled, their shared instructions counted.
 
-    python benchmarks/joining.py [--kernels 200] [--seed 1] [--arch sm_90] [--show]
+    python benchmarks/joining.py [--kernels 200] [--seed 1] [--arch sm_90] [--show] [--conditions]
 
 Needs nvcc, no GPU. A kernel is a straight line of loads and stores at neighbouring indices, with arithmetic,
 barriers and branches between; its instructions in machine code are counted by kind and width and compared
 with what smemlint says runs in one warp. Random kernels with a seed that nobody has seen are the honest
-figure.
+figure. With --conditions it is rounds of a loop, or the same in a line, with loads and stores under a
+condition in each.
 """
 
 from __future__ import annotations
@@ -78,6 +79,19 @@ BETWEEN = (
     "v = d > 2 ? v : w;",
 )
 FORMS = ("{0}", "{0}", "{0}", "if (d > 3) {{ {0} }}", "if (t < n) {{ {0} }}")
+ASKED = ("t < 9", "t < n", "t & 1", "d > 3", "n > 3", "n > @", "t + @ < 9", "w > v", "t < n && n > 3")
+ROUNDS = (
+    "if ({c}) v += s[4 * t + @];",
+    "if ({c}) out[64 * @ + t + 64] = s[4 * t + @];",
+    "{{ float y = 0; if ({c}) y = s[4 * t + @]; v += y * w; }}",
+    "{{ float y = {c} ? s[4 * t + @] : w; v += y * y; }}",
+    "if ({c}) v += s[4 * t + @]; else v *= w;",
+    "if ({c}) {{ v += s[8 * t + 2 * @]; w *= s[8 * t + 2 * @ + 1]; }}",
+    "if ({c}) s[4 * t + @] = w; else s[4 * t + @] = v * w;",
+    "if ({c}) s[4 * t + @] += w;",
+    "if ({c}) s[4 * t + @] = w; else if (t > 20) s[4 * t + @] = v + w; else s[4 * t + @] = 0;",
+)
+BESIDE = ("", "", "v = v * w + 1;", "out[32 * @ + t] = w;", "w += v;", "q[t + 32 * @] = v;")
 LOADS, STORES = {0x984}, {0x388, 0x988}
 SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 8, 6: 16}
 
@@ -109,6 +123,22 @@ def drawn(random_: random.Random) -> str:
         if random_.random() < 0.5:
             lines.append(between.pop())
     lines += ["__syncthreads();", "out[t] = v + s[t] + q[t ^ 1];"]
+    return "\n".join(lines)
+
+
+def asked(random_: random.Random) -> str:
+    """The body of a kernel with a condition in each round of a loop, or so many times in a line."""
+    one = random_.choice(ROUNDS).format(c=random_.choice(ASKED))
+    one = " ".join((one, random_.choice(BESIDE)))
+    looped = random_.random() < 0.7
+    lines = [
+        "__shared__ float s[4096];", "__shared__ float q[1024];", "int t = threadIdx.x, d = data[t];",
+        "float w = in[t + 9], v = in[t + 17];", "s[t] = in[t]; q[t] = in[t + n];", "__syncthreads();",
+        f"for (int i = 0; i < 4; i++) {{ {one.replace('@', 'i')} }}"
+        if looped
+        else " ".join(one.replace("@", str(i)) for i in range(4)),
+        "__syncthreads();", "out[t] = v + w + s[t] + q[t ^ 1];",
+    ]  # fmt: skip
     return "\n".join(lines)
 
 
@@ -177,9 +207,10 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--show", action="store_true", help="print the kernels that differ")
+    parser.add_argument("--conditions", action="store_true", help="draw conditions in rounds")
     options = parser.parse_args()
     random_ = random.Random(options.seed)
-    bodies = [drawn(random_) for _ in range(options.kernels)]
+    bodies = [(asked if options.conditions else drawn)(random_) for _ in range(options.kernels)]
     agree = graded(bodies, options.arch, options.show)
     print(f"{agree} of {len(bodies)} kernels agree ({100 * agree / len(bodies):.1f} %), seed {options.seed}")
     return 0
