@@ -242,8 +242,9 @@ def store(
         _store_several(m, p, v)
     if o.storage != "local":
         escape(v)
-        if isinstance(v, Pointer) and v.object.storage == "shared":
-            keep(m, p, v)
+        for start, held in v.cells.items() if isinstance(v, RecordValue) else ((0, v),):
+            if isinstance(held, Pointer) and held.object.storage == "shared":
+                keep(m, Pointer(o, plus(p.offset, start), held.pointee), held)
         return
     if isinstance(t, Part) and t.bits:
         write_part(m, p, v, t)

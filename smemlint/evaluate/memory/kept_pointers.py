@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.number import Int, form_of, gcd_of
 from smemlint.evaluate.values.value import Pointer, same
+from smemlint.ir.types import LONG
 
 SIZE = 8
 """Bytes of a pointer."""
@@ -31,9 +33,25 @@ def kept_at(m: Machine, p: Pointer) -> Sequence[Pointer]:
     """The pointers of which one may lie at an address, as they were written."""
     found: list[Pointer] = []
     for offset, v in m.memory.kept.get(p.object, ()):
+        if not v.offset.uniform and not (same(offset, p.offset) and _differs_by_lane(offset)):
+            v = _of_another_lane(m, v, p)
         if not any(same(v, other) for other in found) and not _apart(offset, p.offset):
             found.append(v)
     return found
+
+
+def _differs_by_lane(offset: Int) -> bool:
+    """Whether no two lanes have the same place."""
+    const = np.asarray(offset.const)
+    return not offset.terms and const.ndim > 0 and len(np.unique(const)) == const.size
+
+
+def _of_another_lane(m: Machine, v: Pointer, read: Pointer) -> Pointer:
+    """A pointer that differs by lane, read where any of them may have written it."""
+    name = read.object.name
+    reason = Unresolved("data-dependent", f"depends on values loaded from `{name}`")
+    offset = m.unknown(LONG, f"{name}[...]", uniform=read.offset.uniform, reason=reason)
+    return Pointer(v.object, offset, v.pointee) if isinstance(offset, Int) else v
 
 
 def is_reloaded(m: Machine, p: Pointer) -> bool:

@@ -29,6 +29,14 @@ PLACES = [
         "ops[t & 3].out = a; __syncthreads(); ops[(t + 1) & 3].out[t * 4] = 1;", [4], id="of another lane"
     ),
     pytest.param(
+        "if (t < 4) ops[t].out = a + 31 * t; __syncthreads(); ops[1].out[t] = 1;", [1], id="each lane its own"
+    ),
+    pytest.param(
+        "if (t == 0) op = {a, 2, b}; __syncthreads(); op.out[t * 4] = 1; op.rows[t * 8] = 1;",
+        [4, 8],
+        id="with all of its structure",
+    ),
+    pytest.param(
         "op.out = a; __syncthreads(); ((double *)op.out)[t] = 1;", [1], id="read as another type by a cast"
     ),
 ]
