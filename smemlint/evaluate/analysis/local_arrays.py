@@ -23,15 +23,15 @@ from smemlint.ir import (
     Stmt,
 )
 from smemlint.ir.uses import declared, variables_set
-from smemlint.ir.walk import handed, names_in, nodes_of, walk
+from smemlint.ir.walk import children, handed, names_in, nodes_of, walk
 
 Meant = Callable[[Call], list[Function]]
 
 
 def turns_local(s: Loop, f: Function, meant: Meant) -> tuple[bool, bool]:
-    """Whether a loop of f indexes an array of f by its own counter or by what its body computes, not only by
-    counters of loops within; whether it stores to one where a loop within is left early: such stores of all
-    rounds are made one, at an index that stays unknown.
+    """Whether a loop of f indexes an array of f by its own counter or by what its body computes, outside of
+    loops within; whether it stores to one where a loop within is left early: such stores of all rounds are
+    made one, at an index that stays unknown.
 
     meant: the functions that a call may mean.
     """
@@ -57,15 +57,24 @@ def _found(
     changing = (changing | own) - counters
     if any(_stores_and_leaves(s, arrays) for s in within):
         yield "leaves"
+    outside = set(map(id, _outside(nodes[0]))) if nodes else set()
     for n in nodes:
-        if isinstance(n, Index) and _base(n) in arrays and not names_in(n.index).isdisjoint(changing):
-            yield "index"
+        if isinstance(n, Index) and _base(n) in arrays and id(n) in outside:
+            yield from () if names_in(n.index).isdisjoint(changing) else ("index",)
         elif isinstance(n, Call) and depth < _DEPTH and any(_named(a) in arrays for a in n.arguments):
             for f in meant(n):
                 given = list(handed(f.parameters, n.arguments))
                 inside = {p.id for p, a in given if _named(a) in arrays}
                 moving = {p.id for p, a in given if not names_in(a).isdisjoint(changing)} - inside
                 yield from _found(nodes_of(f.body), inside, moving, meant, depth + 1)
+
+
+def _outside(node: object) -> Iterator[object]:
+    """What stands in no loop within."""
+    if not isinstance(node, Loop):
+        yield node
+        for child in children(node):
+            yield from _outside(child)
 
 
 _DEPTH = 3
