@@ -257,6 +257,8 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
         narrow_stops(m, v.self, *(rvalue(m, a) for a in e.arguments))
         store(m, v.self, Other(), place)
         return v.self
+    if discarded and not m.host:
+        lent(m, e)
     values = [given(m, a) for a in e.arguments]
     if m.host:
         run_handed(m, e, values)

@@ -13,6 +13,7 @@ from smemlint.evaluate.language.names import declare_global, leave_members_to_ot
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.library.host_checks import is_false
 from smemlint.evaluate.library.host_runtime import leave_program
+from smemlint.evaluate.library.memory import lent
 from smemlint.evaluate.machine.dispatch import run, rvalue
 from smemlint.evaluate.machine.machine import Machine, Mask
 from smemlint.evaluate.run.branches import run_either
@@ -32,6 +33,7 @@ from smemlint.ir import (
     Continue,
     Declare,
     Evaluate,
+    Expr,
     If,
     LaunchStmt,
     Literal,
@@ -53,6 +55,7 @@ from smemlint.ir.types import is_reference
 from smemlint.ir.uses import HANDED, last_statement, variables_set
 from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.patterns import pattern
+from smemlint.toolkit.table import effect_of
 
 MOST_DEFAULTS = 4096
 """Numbers that an array of objects begins with."""
@@ -137,6 +140,13 @@ def _hold(m: Machine, s: Stmt, since: int) -> None:
         hold(m, path, since)
 
 
+def _is_unread(m: Machine, callee: Expr) -> bool:
+    """Whether a function is called that nobody declares."""
+    if not isinstance(callee, Name) or callee.id or m.module.overloaded(callee.name):
+        return False
+    return effect_of(callee.name) is None
+
+
 def _declare(m: Machine, s: Declare) -> Object | None:
     """Returns what lives on: the variable, or what a reference binds to."""
     var = s.var
@@ -160,6 +170,8 @@ def _declare(m: Machine, s: Declare) -> Object | None:
         p = as_base(m, place_of(m, var.init), t)
         o = m.declare(var, t)
         o.cells[0] = p
+        if not m.host and isinstance(var.init, Call) and _is_unread(m, var.init.callee):
+            lent(m, var.init)
         return p.object
     if var.init is None:
         o = m.declare(var, t)
