@@ -73,8 +73,19 @@ MOST_TYPED = 24
 def logical_value(m: Machine, e: Binary) -> Value:
     """Short circuit: the right side runs in the lanes that need it."""
     line, m.lines.follows = m.lines.region, None
+    guesses = m.unknowns.guesses
     left = rvalue(m, e.left)
-    return short_circuit(m, e.op, left, e.right, partial(rvalue, m, e.right), line, continued(m, e.left))
+    regions, guessed = continued(m, e.left), m.unknowns.guesses != guesses
+    right = partial(rvalue, m, e.right)
+    return short_circuit(
+        m, e.op, left, e.right, right, line, regions, at=None if m.host else _choice(e), guessed=guessed
+    )
+
+
+@by_identity
+def _choice(e: Binary) -> Conditional:
+    """`a && b` as the choice that it is."""
+    return Conditional(e.left, e.right, Literal(0))
 
 
 def short_circuit(
@@ -85,15 +96,29 @@ def short_circuit(
     evaluate: Callable[[], Value],
     line: int,
     regions: tuple[int, int],
+    *,
+    at: Conditional | None = None,
+    guessed: bool = False,
 ) -> Value:
     """`left && e`, where evaluate tells what e is. regions: where code goes on for a left that is true, and
-    for one that is false."""
+    for one that is false. at: the same as a choice; guessed: what the left side tells is open to the
+    compiler."""
     left = here(m, ar.truth_of(truth(m, left), m.unknowns))
     if left.known and isinstance(left.const, int):
         if bool(left.const) != (op == "&&"):
             return left
-        return ar.truth_of(truth(m, evaluate()), m.unknowns)
-    m.arm(regions[op == "||"], (op, m.lines.made))
+        if guessed and not m.host:
+            m.arm(
+                regions[op == "||"], (op, m.lines.made if at is None else _line(m, at, left, together=False))
+            )
+        arm = m.lines.region
+        right = ar.truth_of(truth(m, evaluate()), m.unknowns)
+        if guessed and not m.host:
+            m.lines.region, m.lines.follows = line, (arm, line) if op == "&&" else (line, arm)
+        return right
+    together = at is not None and left.uniform and not left.known and is_one_for_all(m, at.condition)
+    named = m.lines.made if at is None else _line(m, at, left, together=together)
+    m.arm(regions[op == "||"], (op, named))
     arm = m.lines.region
     condition = left if op == "&&" else ar.logical_not(left, m.unknowns)
     then = decode(m, condition, stays=True)

@@ -37,6 +37,11 @@ EXACT: dict[str, dict[int, int]] = {
     FOUR + "if (t < 9) out[64 * i + t] = s[4 * t + i];": ONE,
     FOUR + "if (t < 9) v[i] += s[4 * t + i];": ONE,
     FOUR + "{ if (t >= 9) break; x += s[4 * t + i]; }": ONE,
+    # what stands behind `&&` and `||`
+    **{FOUR + f"if ({c} && s[4 * t + i] > w) x += a;": APART for c in LANES if "&&" not in c},
+    **{FOUR + f"if ({c} && s[4 * t + i] > w) x += a;": ONE for c in ALL[:2]},
+    FOUR + "if (t >= n || s[4 * t + i] > w) x += a;": APART,
+    "if (t < n && s[2 * t] > w) x += s[2 * t + 1];": PAIR,
     # within a round as ever
     FOUR + "if (t < 9) { x += s[8 * t + 2 * i]; a *= s[8 * t + 2 * i + 1]; }": PAIRS,
     FOUR + "{ if (t < 9) x += s[8 * t + 2 * i]; if (t < 9) a *= s[8 * t + 2 * i + 1]; }": PAIRS,
