@@ -97,16 +97,16 @@ def traces_of(
 
     def of(log: SiteLog, site: Site) -> list[Trace]:
         traces: list[Trace] = []
-        run = runs[id(log)]
+        run, of_arms = runs[id(log)], id(log.node) in m.journal.laddered
         if run.alone:
             built = _built(m, forms, log, site, launch, run.alone, log.width, starts)
-            traces.append(_perhaps_kept(built) if run.dropped else _perhaps_fewer(built, run.alone))
+            traces.append(_perhaps_kept(built) if run.dropped else _perhaps_fewer(built, run.alone, of_arms))
         for width, events in run.wide.items():
             group = groups.setdefault((id(log), width), len(groups))
             built = _built(m, forms, log, site, launch, events, width, starts)
             joined = replace(built, joined=width, group=group)
             joined = _perhaps(joined, run.doubtful) if run.doubtful else joined
-            traces.append(_perhaps_kept(joined) if run.dropped else _perhaps_fewer(joined, events))
+            traces.append(_perhaps_kept(joined) if run.dropped else _perhaps_fewer(joined, events, of_arms))
         if run.spared:
             built = _built(m, forms, log, site, launch, run.spared, log.width, starts)
             traces.append(replace(built, weights=np.zeros_like(built.weights)))
@@ -190,10 +190,10 @@ def _perhaps_kept(stored: Trace) -> Trace:
     return replace(stored, grade=Grade.BOUND, dropped=True, reason=stored.reason or reason)
 
 
-def _perhaps_fewer(loaded: Trace, events: Iterable[Event]) -> Trace:
-    """Return a load of which the compiler may leave out some, or a store that may run on another's line."""
+def _perhaps_fewer(loaded: Trace, events: Iterable[Event], of_arms: bool) -> Trace:
+    """Return a load of which the compiler may leave out some, or a store that may run on another's line.
+    of_arms: it is one of several arms."""
     some_moved = any(e.moved is not None and e.moved.perhaps for e in events)
-    of_arms = loaded.site.op == "store" and any(e.perhaps for e in events)
     if loaded.grade is Grade.UNRESOLVED or not (some_moved or of_arms):
         return loaded
     reason = Unresolved("joined-or-not", _OF_ARMS if of_arms else CHOSEN_WORDS, loaded.site.place)

@@ -141,6 +141,8 @@ def _note_ladder(m: Machine, log: _Entries, ladder: Ladder, made: Made, behind: 
             return []
         m.journal.selected.append(Selected(kept.order, other.order, offset, made is Made.PERHAPS))
         found.append((kept, other))
+    if made is Made.PERHAPS:
+        m.journal.laddered |= {id(e.site.node) for e in stores}
     return found if made is Made.ONE else []
 
 

@@ -176,6 +176,8 @@ class Journal:
     """id() of expressions that load records with bytes of no member, which may be loaded as words."""
     chosen: set[int] = field(default_factory=set)
     """id() of expressions that load a record where a condition chooses it or another one."""
+    laddered: set[int] = field(default_factory=set)
+    """id() of places in arms of a ladder, whose stores may be one that stands on the line of any."""
     notes: list[Unresolved] = field(default_factory=list)
     stops: list[tuple[Stop, int, bool]] = field(default_factory=list)
     """What kept accesses apart so far, barriers aside, where (`Barrier.at`), and if in front of loops."""
