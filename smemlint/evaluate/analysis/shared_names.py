@@ -95,6 +95,7 @@ class SharedNames:
         links += [(parameter.id, value) for parameter, value in self.passed.links]
         self.shared |= {p.id for p in self.passed.open if not floating(p.type, self.real)}
         references |= {p.id for p, _ in self.passed.links if is_reference(p.type)}
+        pointers = {v.id for v in variables if self.calls.holds_pointers(v.type)}
         self.numbers = {v.id for v in (*variables, *f.parameters) if floating(v.type, self.real)}
         links = [(target, value) for target, value in links if target not in self.numbers]
         grown(
@@ -104,7 +105,9 @@ class SharedNames:
                 for target, value in links
                 if target not in known
                 # A reference is the element itself, not its value.
-                if (target in references and self.touches(value)) or self.mentions_shared(value)
+                if (target in references and self.touches(value))
+                or (target in pointers and _of_own_object(value))
+                or self.mentions_shared(value)
             ),
         )
 
@@ -122,12 +125,10 @@ class SharedNames:
             return any(map(self.mentions_shared, e.arguments))
         if isinstance(e, Call) and any(s is None or s.gives_memory for s in self._methods(e)):
             return True
-        if isinstance(e, Call) and self._gives_pointers(e):
-            return True
         if isinstance(e, Call | Lambda | Construct | This | UnknownExpr):
             return not self.shared.isdisjoint(names_in(e)) or isinstance(e, Lambda | This)
         if isinstance(e, Unary) and e.op == "&":
-            return not self.shared.isdisjoint(names_in(e)) or isinstance(innermost(e.operand), This | Call)
+            return not self.shared.isdisjoint(names_in(e))
         return any(self.mentions_shared(c) for c in children(e) if not isinstance(c, PointerTo | RecordRef))  # type: ignore[arg-type]
 
     def _follow_memory(self, nodes: Sequence[object]) -> None:
@@ -204,13 +205,6 @@ class SharedNames:
                 real.add(t.id)
         return frozenset(real) - {p.id for p in f.template if p.pack}
 
-    def _gives_pointers(self, e: Call) -> bool:
-        """Whether a method of the object itself, or of what one gives, may give more than a number."""
-        if not any(isinstance(n, This) for n in walk(e.callee)):
-            return False
-        found = self.calls.methods(e)
-        return not found or any(self.calls.holds_pointers(f.returns) for f in found)
-
     def _holds_pointers(self, e: Index | Member | Unary) -> bool:
         """A row of a shared array, or an element of a local array or record that shared addresses were put
         into; an array or a pointer that is a member of the object itself, or of what a function gives."""
@@ -256,3 +250,8 @@ class SharedNames:
         if isinstance(n, Member):
             return (n.arrow or n.name in self.calls.references) and self.touches(n.base)
         return isinstance(n, Name) and (n.id in self.shared or not n.id)
+
+
+def _of_own_object(e: Expr) -> bool:
+    """Whether a value is made of the object that a method runs on."""
+    return any(isinstance(n, This) for n in walk(e))

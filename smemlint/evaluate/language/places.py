@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from smemlint.evaluate.language.accesses import escape, load
 from smemlint.evaluate.language.conversions import as_int, type_of
-from smemlint.evaluate.language.expression_types import before_member, stays, type_at
+from smemlint.evaluate.language.expression_types import (
+    before_member,
+    stays,
+    type_at,
+    type_of_expression,
+)
 from smemlint.evaluate.language.lifetimes import begin_life, has_destructors
 from smemlint.evaluate.language.names import static_member
 from smemlint.evaluate.language.overloads import declared_operators, methods_of
@@ -54,7 +59,7 @@ def place_of(m: Machine, e: Expr) -> Pointer:
 def value_at_place(m: Machine, e: Expr) -> Value:
     """The value of `a[i]` or `a.b`: what lies there."""
     p = lvalue(m, e)
-    if not isinstance(p, Pointer):
+    if not isinstance(p, Pointer) or (isinstance(e, Index) and _gives_pointer(m, e)):
         return p
     numbers = _set_elsewhere(m, e, p) if m.host and isinstance(e, Member) else None
     if numbers:
@@ -78,6 +83,10 @@ def _set_elsewhere(m: Machine, e: Member, p: Pointer) -> frozenset[int] | None:
 def set_to_numbers(module: Module) -> frozenset[str]:
     """Names of the members of objects of the host that are set to numbers only."""
     return frozenset(name for r in module.records.values() for name, numbers in r.assigned.items() if numbers)
+
+
+AUTO = OpaqueType("auto")
+"""What a function returns whose body tells its type, which is never a reference."""
 
 
 def index_place(m: Machine, e: Index) -> Pointer | Value:
@@ -132,6 +141,18 @@ def _operator(m: Machine, e: Index) -> Call | None:
     if not methods_of(m, t, "operator[]") and not (m.host and holds_elements(t)):
         return None
     return Call(Member(e.base, "operator[]", place=e.base.place), (e.index,), place=e.place)
+
+
+def _gives_pointer(m: Machine, e: Index) -> bool:
+    """Whether the operator of a class behind `tile[row]` gives a pointer, which is no place to read from."""
+    if not m.host and "[]" not in declared_operators(m.module):
+        return False
+    found = type_of_expression(m, e)
+    if found is not None:
+        return not found.place and isinstance(found.type, PointerTo)
+    t = type_at(m, e.base)
+    methods = methods_of(m, t, "operator[]") if t is not None else ()
+    return bool(methods) and all(f.returns == AUTO for f in methods)
 
 
 def pointer_of(m: Machine, e: Expr) -> Value:

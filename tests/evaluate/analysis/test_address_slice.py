@@ -550,6 +550,7 @@ int main() { k<twice><<<1, 64>>>(nullptr); }
 OWN_MEMBERS = """
 struct Sub { float a[64]; };
 struct View { float *p; __device__ float *get() const { return p; } };
+struct Same { __device__ static float *as(float *p) { return p; } };
 template <int N> class Tile {
     float rows_[2][64]; float row_[64]; Sub sub_; View kept_;
   public:
@@ -589,6 +590,8 @@ __global__ void k(float *out) {
         "view().p",
         "view().get()",
         "kept_.p",
+        "Same::as(row_)",
+        "std::move(kept_.p)",
         "threadIdx.x < 8 ? row_ : sub_.a",
     ],
 )

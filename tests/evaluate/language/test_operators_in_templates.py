@@ -8,6 +8,7 @@ from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.ir.types import FLOAT, INT
+from smemlint.launch import infer, started_kernels
 from smemlint.source import source_from_bytes
 
 IN_TEMPLATES = {
@@ -83,3 +84,37 @@ def test_asking_what_an_operator_in_a_template_means_is_no_step_of_the_program()
     modules = [load(source_from_bytes("k.cu", (d + kernel).encode()))[0] for d in ("", declared)]
     without, beside = (evaluate(m, m.kernels()[0], launch).work for m in modules)
     assert without == beside
+
+
+ROWS = """
+template <class T> struct Tile {
+    T d[4][64];
+    __device__ RETURNS operator[](int r) { return d[r]; }
+    __device__ void put() { (*this)[1][2 * threadIdx.x] = 7; }
+};
+template <class T> __device__ void set(T *row) { row[2 * threadIdx.x] = 7; }
+template <class T> __global__ void k() { __shared__ Tile<T> v; BODY }
+int main() { k<float><<<1, 32>>>(); }"""
+
+
+@pytest.mark.parametrize("returns", ["T *", "auto", "auto *", "auto &"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "v[1][2 * threadIdx.x] = 7;",
+        "T *q = v[1]; q[2 * threadIdx.x] = 7;",
+        "*(v[1] + 2 * threadIdx.x) = 7;",
+        "set(v[1]);",
+        "v.put();",
+        "auto *q = &v[1][0]; q[2 * threadIdx.x] = 7;",
+    ],
+)
+def test_an_operator_that_gives_a_row_gives_a_pointer_into_it(returns: str, body: str) -> None:
+    (module,) = load(
+        source_from_bytes("k.cu", ROWS.replace("RETURNS", returns).replace("BODY", body).encode())
+    )
+    kernel = module.kernels()[0]
+    (launch,) = infer(kernel, module, started_kernels(module))
+    (trace,) = evaluate(module, kernel, launch).traces
+    assert (trace.site.op, trace.site.width, trace.grade) == ("store", 4, Grade.EXACT)
+    assert trace.offsets.tolist() == [[256 + 8 * t for t in range(32)]]
