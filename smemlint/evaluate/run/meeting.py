@@ -216,8 +216,12 @@ def _ladder(m: Machine, ran: Ran, at: If | None) -> tuple[Ladder, Made] | None:
     if found is None:
         return None
     sure = not found.looped or bool(m.context.unrolled)
-    if found.made is Made.ONE:
-        sure = sure and not any(is_one_for_all(m, s.condition) for s in found.conditions)
+    if found.made is Made.ONE and f is not None:
+        # rounds that store other values choose anew, each behind a branch of its own; so may ladders in a row
+        given = frozenset[str]().union(*(names_in(e.value) for e in found.ends))
+        alike = all((x.changes.variables | x.changes.arrays).isdisjoint(given) for x in m.context.unrolled)
+        alike = alike and id(found.conditions[0]) not in repeated(f)
+        sure = sure and alike and not any(is_one_for_all(m, s.condition) for s in found.conditions)
     return found, found.made if sure else Made.PERHAPS
 
 

@@ -107,7 +107,6 @@ EXACT: dict[str, Widths] = {
             ("w", "in[4 * t + i]", "u"): {4: 12},
             ("w", "u + a", "0"): ONE,
             ("w * a", "u", "a * u"): ONE,
-            ("v[i] * w", "v[i]", "v[3 - i]"): ONE,
             ("w", "fmaxf(a, u)", "0"): APART,
         }.items()
     },
@@ -182,6 +181,11 @@ DOUBTFUL: dict[str, Widths] = {
     FOUR + "if (t & 1) s[4 * t + i] = 0; else if (t < 9) s[4 * t + i] = u + a; else s[4 * t + i] = u;": {
         4: 12
     },
+    # ladders whose arms store another value in each round, or beside one on the same conditions
+    FOUR + LADDER % ("v[i] * w", "v[i]", "v[3 - i]"): ONE,
+    FOUR + LADDER % ("v[i] * w", "v[i] + 1", "v[i] - 1"): APART,
+    FOUR + LADDER % ("a * (i + 2)", "a + (i + 1)", "a - (i + 1)"): APART,
+    FOUR + "{ float z = in[32 * i + t]; %s }" % (LADDER % ("z * w", "z + 1", "z - 1")): APART,
     "int k = t; " + FOUR + "{ if (t < 9) s[4 * t + i] = in[k]; k += n; }": APART,
     SEQUENCE: {8: 2},
     BETWEEN % "if (t < 9) x = a * w * u * a * w * u * a;": SINGLES,
