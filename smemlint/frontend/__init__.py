@@ -23,7 +23,7 @@ from smemlint.frontend.text.configurations import (
     left_out,
 )
 from smemlint.frontend.text.coverage import SkippedText
-from smemlint.frontend.text.kernels import lost_kernels, may_matter, saying_shared
+from smemlint.frontend.text.kernels import lost_kernels, may_matter, possible_kernels, saying_shared
 from smemlint.frontend.unit import Unit
 from smemlint.ir import Member, Module, Name, StaticMember, Unparsed
 from smemlint.ir.walk import nodes_of
@@ -53,12 +53,14 @@ def load(
     unit, implied = _first(source, options, known)
     own = _own_files(unit, options)
     texts = [_own_texts(unit, own)]
+    read = [tuple(unit.texts())]
     lowered = [_lowered(unit, own=own)]
     for further in further_configurations(unit.texts()):
         if clock.late(known.until):
             break
         unit = parse_unit(source, options, configuration=(*implied, *further), known=known)
         texts.append(_own_texts(unit, own))
+        read.append(tuple(unit.texts()))
         lowered.append(_lowered(unit, own=own))
     seen = frozenset().union(*(one.shared_refs for one in lowered))
     modules = [one.module for one in lowered]
@@ -66,7 +68,7 @@ def load(
     modules[0] = replace(
         modules[0],
         unparsed=unparsed,
-        lost=tuple(kernel for path in sorted(own) for kernel in _lost(path, texts, modules, unparsed)),
+        lost=tuple(kernel for path in sorted(own) for kernel in _lost(path, texts, read, modules, unparsed)),
     )
     saying = saying_shared(_of_file(unit.path, texts))
     if saying:
@@ -150,6 +152,7 @@ def _without_kernels(source: SourceFile, options: ParseOptions) -> Module | None
         {},
         {},
         {},
+        lost=possible_kernels(unit.path, [tuple(unit.texts())], ()),
         files=unit.files,
         missing_includes=unit.missing_includes,
         refused=unit.refused,
@@ -204,6 +207,7 @@ def _of_file(path: str, texts: Sequence[Sequence[SkippedText]]) -> list[tuple[Sk
 def _lost(
     path: str,
     texts: Sequence[Sequence[SkippedText]],
+    read: Sequence[Sequence[SkippedText]],
     modules: Sequence[Module],
     unparsed: Sequence[Unparsed],
 ) -> tuple[Unparsed, ...]:
@@ -211,7 +215,8 @@ def _lost(
     template is a function of the host."""
     functions = [f for m in modules for f in m.functions.values() if f.side != "host"]
     names = {f.place.offset for f in functions if f.place.path == path}
-    return lost_kernels(_of_file(path, texts), names, [u for u in unparsed if u.place.path == path])
+    lost = lost_kernels(_of_file(path, texts), names, [u for u in unparsed if u.place.path == path])
+    return (*lost, *possible_kernels(path, read, names))
 
 
 def _lowered(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from smemlint.frontend.text.conditions import wish_for
@@ -25,6 +25,20 @@ _INSTANTIATES = pattern(rb"(?<![\w:.>])template\s+(?!(?:class|struct|union)\b)[^
 _SAYS_SHARED = pattern(
     rb"(?<!\w)(?:__shared__(?!\w)|[A-Z0-9_]*(?:SHARED|SMEM)[A-Z0-9_]*\s*\(|S(?:hared|mem)(?!Ptr)[A-Z]\w*\s*<)"
 )
+_HEAD = pattern(
+    rb"(?:\A|[;{}>])\s*(?:(?:static|inline|extern)\s+)*(?!__)([A-Z_][A-Z0-9_]*[A-Z][A-Z0-9_]*)(?=[\s(])(?!\s*[=;,)>])"
+)
+"""A name in capitals where a function's definition may begin."""
+_OF_THREADS = pattern(rb"(?<!\w)(?:threadIdx|__sync\w+)(?!\w)")
+_NAMES_SHARED = pattern(
+    rb"(?<!\w)(?:[A-Z0-9_]*(?:SHARED|SMEM)[A-Z0-9_]*|__shared__|\w*[sS]hared(?!_?[pP]tr)\w*)(?!\w)"
+)
+_NAMES_KERNEL = pattern(rb"KERNEL|GLOBAL")
+_NO_KERNEL = pattern(rb"DEVICE|HOST|INLINE|_HDI?\Z|_DEV\Z|_FUNC\Z")
+_BRACE = pattern(rb"[{};]")
+_SCOPE = pattern(rb"(?<!\w)(?:namespace|struct|class|union|enum)(?!\w)")
+_LOOPS = ("for", "while", "if", "switch")
+UNNAMED = "`{}` before it, or what is given to clang for it, is in no text that was read: it may be a kernel"
 _STEP = pattern(rb"[(){};]|[A-Za-z_]\w*")
 _QUALIFIERS = pattern(rb"(?:__\w+__|\w*(?:BOUNDS|bounds)\w*|alignas|decltype)\Z")
 QUOTED = "its text is a string that is compiled at run time: not analysed"
@@ -129,6 +143,71 @@ def lost_kernels(
                 found.append(_lost(kernel, path, content, INACTIVE + _what_it_needs(content, inside[0])))
     found += [kernel for path, content in data.items() for kernel in _quoted(path, content)]
     return tuple(sorted(found, key=lambda u: (u.place.path, u.place.offset)))
+
+
+def possible_kernels(
+    path: str, configurations: Sequence[Sequence[SkippedText]], functions: Collection[int]
+) -> tuple[Unparsed, ...]:
+    """Functions that begin with a macro which no text defines (`GPU_KERNEL void f(...) {`), and whose body
+    shares memory or waits for other threads. functions: offsets of the names of those that were lowered."""
+    data = {t.path: t.data for texts in configurations for t in texts}
+    own = data.get(path, b"")
+    if not (_OF_THREADS.search(own) or _NAMES_KERNEL.search(own)):
+        return ()
+    found: dict[int, Unparsed] = {}
+    for text in (t for texts in configurations for t in texts if t.path == path):
+        code = active_code(own, text.skipped)
+        for macro, kernel in _behind_macros(code):
+            if kernel.at in found or any(kernel.start <= o < kernel.end for o in functions):
+                continue
+            defines = re.compile(rb"#[ \t]*define[ \t]+" + macro + rb"(?!\w)")
+            if not any(defines.search(other) for other in data.values()):
+                found[kernel.at] = _lost(kernel, path, own, UNNAMED.format(macro.decode()))
+    return tuple(found.values())
+
+
+def _behind_macros(code: bytes) -> Iterator[tuple[bytes, TextKernel]]:
+    """Definitions outside functions that begin with a name in capitals and may share memory."""
+    bodies: list[tuple[int, int]] | None = None
+    for match in _HEAD.finditer(code):
+        macro = match.group(1)
+        if _NO_KERNEL.search(macro):
+            continue
+        kernel = _definition(code, match.start(1), match.start(1))
+        if kernel is None or kernel.name in _LOOPS or not _may_share(code, macro, kernel):
+            continue
+        bodies = _bodies(code) if bodies is None else bodies
+        if any(start < kernel.start < end for start, end in bodies):
+            continue
+        if b"__global__" not in code[kernel.start : code.find(b"{", kernel.at)]:
+            yield macro, kernel
+
+
+def _bodies(code: bytes) -> list[tuple[int, int]]:
+    """Where the outermost bodies of functions begin and end."""
+    found: list[tuple[int, int]] = []
+    inside: list[bool] = []  # of each open brace, whether it is a body's
+    begun = last = 0
+    for match in _BRACE.finditer(code):
+        if match.group() == b"}":
+            if inside and inside.pop() and not any(inside):
+                found.append((begun, match.start()))
+        elif match.group() == b"{":
+            head = code[last : match.start()]
+            is_body = b")" in head and _SCOPE.search(head) is None
+            if is_body and not any(inside):
+                begun = match.start()
+            inside.append(is_body)
+        last = match.end()
+    return found
+
+
+def _may_share(code: bytes, macro: bytes, kernel: TextKernel) -> bool:
+    """Whether what begins with a macro is, by its body, for threads that share memory."""
+    shares = _NAMES_SHARED.search(code, kernel.start, kernel.end) is not None
+    for_threads = _OF_THREADS.search(code, kernel.start, kernel.end) is not None
+    waits = for_threads and b"__sync" in code[kernel.start : kernel.end]
+    return waits or (shares and (for_threads or _NAMES_KERNEL.search(macro) is not None))
 
 
 def _quoted(path: str, data: bytes) -> list[Unparsed]:
