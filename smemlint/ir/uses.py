@@ -18,6 +18,8 @@ from smemlint.ir.nodes import (
     Evaluate,
     Expr,
     Index,
+    LaunchStmt,
+    Literal,
     Name,
     Stmt,
     Unary,
@@ -133,3 +135,17 @@ def last_statement(s: Stmt | None) -> Stmt | None:
     while isinstance(s, Block) and s.body:
         s = s.body[-1]
     return s
+
+
+@by_identity
+def given_memory(module: Module) -> frozenset[str]:
+    """Names of kernels that a launch gives dynamic shared memory: what takes it may be declared nowhere."""
+    return frozenset(
+        x.name.rsplit("::", 1)[-1]
+        for f in module.functions.values()
+        if f.side != "kernel"
+        for n in nodes_of(f.body)
+        if isinstance(n, LaunchStmt) and not (n.dynamic is None or n.dynamic == Literal(0))
+        for x in walk(n.kernel)
+        if isinstance(x, Name)
+    )

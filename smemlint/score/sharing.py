@@ -30,7 +30,7 @@ from smemlint.ir import (
     TypeParam,
     UnknownStmt,
 )
-from smemlint.ir.uses import declared, idle_shared
+from smemlint.ir.uses import declared, given_memory, idle_shared
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
 
@@ -71,6 +71,8 @@ class Sharing:
             return "its text names shared memory"
         if launch.dynamic:
             return f"its launch gives it {launch.dynamic} bytes"
+        if launch.dynamic is None and kernel.name in given_memory(self.module):
+            return "a launch gives it dynamic shared memory"
         names, members = set(first.names), set(first.members)
         classes = set(first.classes) | set(_classes(launch.template.values()))
         classes |= set(_classes([p.type for p in kernel.parameters]))

@@ -184,7 +184,7 @@ class Healing:
             if word in ("for", "while", "do", "if", "switch") or "UNROLL" in name:
                 return self._macro(name, statement_macro(name, around))
             if word in DECLARATION_WORDS or (word and self._uses.followed_by_two_words(problem, name)):
-                return self._macro(name, qualifier_macro(name))
+                return self._macro(name, self._uses.qualifier(problem, name))
             if around.previous in ("(", ",") and around.next[:1] in (")", ","):
                 # `dim3 block(SIZE)` reads like a function's declaration
                 return self._top_level(Healed(name, VALUE))
@@ -387,7 +387,8 @@ class Healing:
         if not is_macro_like(name):
             return False
         around = usage(self._uses.text(problem.path), problem.offset, name)
-        return self._macro(name, "(...)" if around.next.startswith("(") else qualifier_macro(name))
+        has_arguments = around.next.startswith("(")
+        return self._macro(name, "(...)" if has_arguments else self._uses.qualifier(problem, name))
 
     def not_a_scope(self, match: re.Match[str], problem: Problem) -> bool:
         """`X::` where X is no namespace, or is nothing at all behind `a::b::`."""

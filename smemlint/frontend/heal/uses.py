@@ -193,6 +193,12 @@ class Uses:
         rest = self.text(problem.path)[problem.offset + len(name) : problem.offset + len(name) + 300]
         return re.match(r"\s+[\w:]+(?:\s*<[^;{}()]*>)?[\s*&]+[\w:~]+\s*[(\[;={,<]", rest) is not None
 
+    def qualifier(self, problem: Problem, name: str) -> str:
+        """What a qualifier in capitals stands for: that of `LIB_SHARED float tile[64];` is `__shared__`."""
+        rest = self.text(problem.path)[problem.offset + len(name) : problem.offset + len(name) + 200]
+        shared = ("SHARED" in name or "SMEM" in name) and _AN_ARRAY.match(rest) is not None
+        return " __shared__ " if shared else qualifier_macro(name)
+
     def behind_alias(self, name: str, problem: Problem) -> tuple[str, ...]:
         """The type that `using name = ...` or `typedef ... name` of the file leads to, () without one."""
         last = re.escape(name.rsplit("::", 1)[-1])
@@ -211,6 +217,7 @@ class Uses:
         return tuple(part for part in words.split("::") if part)
 
 
+_AN_ARRAY = pattern(r"(?:\s+\w+(?:\([^()]*\))?)*?\s+[\w:]+(?:\s*<[^;{}()]*>)?\s+\w+\s*\[[^;()]*;")
 _DECLARATION_STARTS = """
     void int float double char bool short long unsigned signed auto const constexpr static inline
     extern template typename struct class union enum typedef using namespace operator virtual

@@ -23,7 +23,8 @@ MATTERS = pattern(rb"__global__|__shared__|" + CALLS)
 LAUNCHES = pattern(rb"<<<|[lL]aunch\w*Kernel|cudaGraph\w*KernelNode")
 _INSTANTIATES = pattern(rb"(?<![\w:.>])template\s+(?!(?:class|struct|union)\b)[^<\s]")
 _SAYS_SHARED = pattern(
-    rb"(?<!\w)(?:__shared__(?!\w)|[A-Z0-9_]*(?:SHARED|SMEM)[A-Z0-9_]*\s*\(|S(?:hared|mem)(?!Ptr)[A-Z]\w*\s*<)"
+    rb"(?<!\w)(?:__shared__(?!\w)|[A-Z0-9_]*(?:SHARED|SMEM)[A-Z0-9_]*(?:\s*\(|\s+[A-Za-z_])"
+    rb"|S(?:hared|mem)(?!Ptr)[A-Z]\w*\s*<)"
 )
 _HEAD = pattern(
     rb"(?:\A|[;{}>])\s*(?:(?:static|inline|extern)\s+)*(?!__)([A-Z_][A-Z0-9_]*[A-Z][A-Z0-9_]*)(?=[\s(])(?!\s*[=;,)>])"
@@ -241,7 +242,8 @@ def _strings(text: str) -> list[tuple[int, int]]:
 
 def saying_shared(texts: Iterable[Sequence[SkippedText]]) -> frozenset[int]:
     """Offsets of the names of kernels whose text, in some configuration, says `__shared__`, or has a macro or
-    a class template that is named after it (`SHARED_TILE(float, t)`, `lib::SharedArray<float, 64> s;`)."""
+    a class template that is named after it (`SHARED_TILE(float, t)`, `LIB_SHARED float s[64];`,
+    `lib::SharedArray<float, 64> s;`)."""
     found: set[int] = set()
     for configuration in texts:
         for text in configuration:

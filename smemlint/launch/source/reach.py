@@ -21,14 +21,18 @@ from smemlint.ir import (
     StaticMember,
     UnknownStmt,
 )
+from smemlint.ir.uses import given_memory
 from smemlint.ir.walk import nodes_of
 
 
 def kernels_with_shared_memory(module: Module) -> frozenset[str]:
-    """Ids of the kernels that may reach a shared variable, or shared memory through inline PTX."""
+    """Ids of the kernels that may reach a shared variable, shared memory through inline PTX, or what a launch
+    gives them."""
     shared = {id for id, var in module.globals.items() if var.storage in SHARED}
     named = {f.id: frozenset(_named(f)) for f in module.functions.values()}
     touching = {f.id for f in module.functions.values() if _touches(f, shared)}
+    given = given_memory(module)
+    touching |= {f.id for f in module.functions.values() if f.side == "kernel" and f.name in given}
     kernels = [f for f in module.functions.values() if f.side == "kernel"]
     if any(module.functions[id].record for id in touching):
         return frozenset(k.id for k in kernels)
