@@ -20,6 +20,7 @@ from smemlint.frontend.heal.uses import Problem
 from smemlint.frontend.kept_units import KEPT, KeptUnit
 from smemlint.frontend.prelude.precompiled import (
     BASE_ARGUMENTS,
+    PLACEMENT,
     TU_INCOMPLETE,
     TU_KEEP_GOING,
     TU_RECORD,
@@ -256,7 +257,7 @@ class _Attempt:
         )
         std = standard(self.options, modern)
         prelude = "" if prelude_arguments(std) else prelude_text()
-        text = prelude + configuration_text(self.options, self.configuration) + healed
+        text = prelude + PLACEMENT + configuration_text(self.options, self.configuration) + healed
         switched = [re.split(r"[=(]", item.removeprefix("-"))[0] for item in self.configuration]
         unsaved: list[tuple[str, str | bytes]] = [
             (self.main, _as_clang_reads(drop_defines(self.source.bytes, switched))),

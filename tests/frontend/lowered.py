@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from clang import cindex
+
 from smemlint.frontend import load
+from smemlint.frontend.unit import Unit
 from smemlint.ir import Function, Module
 from smemlint.ir.show import show
 from smemlint.source import source_from_bytes
@@ -27,3 +30,9 @@ def lines(text: str, name: str = "k") -> list[str]:
 def kernel(body: str, *, before: str = "", head: str = "float *p, int n") -> list[str]:
     """The lines of one kernel `k` with this body."""
     return lines(f"{before}\n__global__ void k({head}) {{\n{body}\n}}\n")
+
+
+def declared(unit: Unit) -> list[cindex.Cursor]:
+    """What a file and its includes declare outside of functions, without the `operator new` given to each."""
+    found = [c for c in unit.tu.cursor.get_children() if c.kind.is_declaration()]
+    return [c for c in found if not c.spelling.startswith("operator new")]

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from lowered import declared
 
 from smemlint.frontend.parse import parse_unit
 from smemlint.frontend.project.options import ParseOptions
@@ -51,4 +52,4 @@ def test_an_included_file_that_must_not_reach_clang_is_left_out(tmp_path: Path) 
     (tmp_path / "data.h").write_bytes(b"\0\1\2")
     (tmp_path / "a.cu").write_text('#include "deep.h"\n#include "data.h"\nint a;\n')
     unit = parse_unit(read_source(tmp_path / "a.cu"), ParseOptions(project_root=str(tmp_path)))
-    assert [c.spelling for c in unit.tu.cursor.get_children() if c.kind.is_declaration()] == ["a"]
+    assert [c.spelling for c in declared(unit)] == ["a"]

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
+from lowered import declared
 
 from smemlint.frontend.parse import parse_unit
 from smemlint.frontend.project.includes import MAX_FOLDER_BYTES
@@ -91,7 +92,7 @@ def test_a_compile_command_is_reduced_to_what_clang_may_be_told(tmp_path: Path) 
         compile_commands=str(tmp_path),
     )
     assert unit.problems == ()
-    variables = [c for c in unit.tu.cursor.get_children() if c.kind.is_declaration()]
+    variables = declared(unit)
     assert [c.type.element_count for c in variables] == [5]
 
 
@@ -133,7 +134,7 @@ def test_of_a_folder_with_one_huge_header_only_that_is_left_out(tmp_path: Path) 
         "src/k.cu",
     )
     assert "own.h" in [Path(file).name for file in unit.files]
-    variables = [c for c in unit.tu.cursor.get_children() if c.kind.is_declaration()]
+    variables = declared(unit)
     assert [c.type.element_count for c in variables] == [7]
 
 
@@ -175,7 +176,7 @@ def test_an_include_by_a_macro_by_include_next_and_by_a_whole_path_is_found(tmp_
         include_dirs=(str(tmp_path / "one"), str(tmp_path / "two")),
     )
     assert unit.problems == () and unit.missing_includes == ()
-    variables = [c for c in unit.tu.cursor.get_children() if c.kind.is_declaration()]
+    variables = declared(unit)
     assert [c.type.element_count for c in variables] == [15]
 
 
@@ -206,7 +207,7 @@ def test_a_fifo_or_a_device_that_is_included_is_not_opened(tmp_path: Path, line:
         "k.cu",
         include_dirs=(str(tmp_path),),
     )
-    assert [c.spelling for c in unit.tu.cursor.get_children() if c.kind.is_declaration()] == ["a"]
+    assert [c.spelling for c in declared(unit)] == ["a"]
     if "pragma" not in line and "{" not in line:
         assert [why for _, why in unit.refused] in (
             ["is a FIFO, no regular file"],

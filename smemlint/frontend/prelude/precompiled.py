@@ -38,6 +38,12 @@ BASE_ARGUMENTS = (
 )  # fmt: skip
 """Never the toolkit's headers nor the system's; bounded in every recursion that clang lets one bound."""
 
+PLACEMENT = "".join(
+    f"inline __host__ __device__ void *operator {new}(unsigned long, void *p) noexcept {{ return p; }}\n"
+    for new in ("new", "new[]")
+)
+"""Read with each file: where they are precompiled, clang ends at a `delete` of C++20."""
+
 TU_RECORD = 0x01
 TU_INCOMPLETE = 0x02
 TU_SKIP_BODIES = 0x40

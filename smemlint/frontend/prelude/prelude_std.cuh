@@ -1,7 +1,5 @@
 // The part of namespace std that device code uses. Bodies stand only where a constant expression needs them.
 #define SMEMLINT_FUNCTION(R, n) template <class... A> R n(A...);
-inline __host__ __device__ void *operator new(unsigned long, void *p) noexcept { return p; }
-inline __host__ __device__ void *operator new[](unsigned long, void *p) noexcept { return p; }
 #define __cpp_lib_bit_cast 201806L
 namespace std {
 using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from smemlint.api import Job, Options, analyse_file
 from smemlint.frontend.parse import parse_unit
 from smemlint.frontend.prelude import precompiled
 from smemlint.frontend.project.options import ParseOptions
@@ -108,3 +109,14 @@ def test_the_names_that_kernels_use_need_no_healing() -> None:
     unit = parsed(DEVICE)
     assert unit.problems == ()
     assert unit.healed == {}
+
+
+@pytest.mark.parametrize("std", ["c++17", "c++20", "c++23"])
+def test_host_code_may_delete_in_any_standard(std: str) -> None:
+    """clang ends at `delete` in C++20 where an `operator new` is precompiled."""
+    text = "void drop(int *p) { delete p; }\n"
+    text += "__global__ void k(float *p) { __shared__ float s[32];\n"
+    text += "  new (s + threadIdx.x) float(p[0]); __syncthreads(); p[threadIdx.x] = s[threadIdx.x]; }\n"
+    report = analyse_file(Job("k.cu", Options(std=std), text=text))
+    assert not report.problems
+    assert [a.op for k in report.kernels for a in k.accesses] == ["store", "load"]
