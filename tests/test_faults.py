@@ -31,14 +31,14 @@ LAUNCH = "void f(float *o) { k<<<1, 64>>>(o); }\n"
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, kind: type, error: BaseException, op: str = "") -> None:
-    real = dispatch._VALUES[kind]
+    real = dispatch.VALUES[kind]
 
     def fail(m: Any, e: Any) -> Any:
         if not op or e.op == op:
             raise error
         return real(m, e)
 
-    monkeypatch.setitem(dispatch._VALUES, kind, fail)
+    monkeypatch.setitem(dispatch.VALUES, kind, fail)
 
 
 @pytest.fixture

@@ -268,7 +268,7 @@ def test_a_fault_of_the_evaluator_s_own_is_told_by_its_name(
     def fail(m: object, e: object) -> None:
         raise OverflowError("too large")
 
-    monkeypatch.setitem(dispatch._VALUES, Binary, fail)
+    monkeypatch.setitem(dispatch.VALUES, Binary, fail)
     text = """template <int BM, typename T> __global__ void k(float *out, int n) {
         __shared__ float t[64];
         t[threadIdx.x * 2 + 1] = 0;

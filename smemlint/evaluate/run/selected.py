@@ -42,6 +42,7 @@ from smemlint.ir import (
     Special,
     Stmt,
     Unary,
+    UnknownExpr,
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
@@ -120,13 +121,23 @@ def is_asked_in_front(m: Machine, condition: Expr, together: bool) -> bool:
 
 
 def is_one_for_all(m: Machine, e: Expr) -> bool:
-    """Return whether a condition asks what all lanes share, also where the launch tells it."""
+    """Return whether a condition asks what all lanes share, also where the launch tells it. False of one that
+    may set a variable: it is not evaluated again."""
+    if _may_set(e):
+        return False
     if isinstance(e, Unary) and e.op == "!":
         return is_one_for_all(m, e.operand)
     sides = (e.left, e.right) if isinstance(e, Binary) else (e,)
     if isinstance(e, Binary) and e.op in ("&&", "||"):
         return all(is_one_for_all(m, side) for side in sides)
     return all(is_uniform(unseen(m, side)) for side in sides)
+
+
+@by_identity
+def _may_set(e: Expr) -> bool:
+    calls = (n.callee for n in walk(e) if isinstance(n, Call))
+    known = all(code_of_call(getattr(c, "name", "")) is not None for c in calls)
+    return not known or holds(e, (Assign, Asm, Construct, UnknownExpr), STEPS)
 
 
 def reaches_memory(m: Machine, e: Expr | Stmt) -> bool:
