@@ -122,15 +122,18 @@ def is_asked_in_front(m: Machine, condition: Expr, together: bool) -> bool:
 
 def is_one_for_all(m: Machine, e: Expr) -> bool:
     """Return whether a condition asks what all lanes share, also where the launch tells it. False of one that
-    may set a variable: it is not evaluated again."""
-    if _may_set(e):
-        return False
+    may set a variable, which is not evaluated again, and while nothing is logged."""
+    if m.silent or _may_set(e):
+        return False  # what is asked in silence has no line
     if isinstance(e, Unary) and e.op == "!":
         return is_one_for_all(m, e.operand)
     sides = (e.left, e.right) if isinstance(e, Binary) else (e,)
     if isinstance(e, Binary) and e.op in ("&&", "||"):
         return all(is_one_for_all(m, side) for side in sides)
-    return all(is_uniform(unseen(m, side)) for side in sides)
+    steps = m.effort.steps
+    shared = all(is_uniform(unseen(m, side)) for side in sides)
+    m.effort.steps = steps  # it was counted when the program asked
+    return shared
 
 
 @by_identity
