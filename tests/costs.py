@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from smemlint.api import analyse_file
 from smemlint.evaluate import KernelTrace, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.running.jobs import Job, Options
 from smemlint.score import Conflict, score_all
 from smemlint.source import source_from_bytes
 
@@ -40,3 +42,13 @@ def told(body: str, **more: object) -> list[tuple[str, int, float | None]]:
 
 def notes(body: str, **more: object) -> list[str]:
     return [n.code for n in traced(body, **more).notes if n.code != "no-access"]  # type: ignore[arg-type]
+
+
+def ways(text: str, block: tuple[int, int, int] = (64, 1, 1)) -> dict[str, tuple[float, str]]:
+    """Expression of each access -> (ways, grade)."""
+    report = analyse_file(Job("k.cu", Options(blocks={"": block}, suggest=False), text))
+    return {
+        a.expression: ((a.wavefronts or 0) / (a.ideal or 1), a.grade)
+        for kernel in report.kernels
+        for a in kernel.accesses
+    }
