@@ -120,11 +120,11 @@ class TextParser:
 
     def attempt(self, read: Callable[[], T]) -> T | None:
         """What the next tokens are read as; None, and none of them is taken, where the text does not fit."""
-        start = self.at
+        start = self.at, self.clear
         try:
             return read()
         except TextError:
-            self.at = start
+            self.at, self.clear = start
             return None
 
     def expect(self, token: str) -> None:
