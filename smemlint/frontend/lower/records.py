@@ -572,12 +572,7 @@ class RecordLowering:
             parameters = template_parameters(self._c, defined, None)
             c.scope.templates.append(parameters)
             kids = cursors.children(defined)
-            fields = [
-                self._field(k) if field else self._library_union(k, f"{name}::{i}", parameters)
-                for i, k in enumerate(kids)
-                if (field := k.kind == kinds.FIELD)
-                or (k.kind == kinds.UNION and cursors.is_anonymous_record(k))
-            ]
+            fields = [self._field(k) for k in kids if k.kind == kinds.FIELD]
             if not fields:
                 return  # what is in it is not declared here
             align = self._c.decls.alignment(kids) or vector_alignment(name)
@@ -585,10 +580,3 @@ class RecordLowering:
             c.found.records[name] = Record(
                 name, tuple(fields), self._c.decls.place_of(defined), parameters, union, align
             )
-
-    def _library_union(self, node: Node, name: str, parameters: tuple[TemplateParam, ...]) -> Field:
-        """`union { T x, r; };` in a library record."""
-        place = self._c.decls.place_of(node)
-        fields = tuple(self._field(k) for k in cursors.children(node) if k.kind == kinds.FIELD)
-        self._c.found.records[name] = Record(name, fields, place, parameters, union=True)
-        return Field("", RecordRef(name, own_arguments(parameters)), place)

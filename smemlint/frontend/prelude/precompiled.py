@@ -60,7 +60,7 @@ def prelude_text() -> str:
     c = (*MATHEMATICS, *C)
     parts = (
         *(part("language"), part("runtime"), part("std"), part("device"), declarations(DEVICE), part("cuda")),
-        *(part("c"), declarations(c), also_in_std(c), part("libraries"), part("host"), part("glm")),
+        *(part("c"), declarations(c), also_in_std(c), part("libraries"), part("host")),
         *(declarations(RUNTIME), declarations(LIBRARIES)),
     )
     return "".join(parts)

@@ -40,7 +40,7 @@ _INCLUDE = pattern(rb'^[ \t]*#[ \t]*include(?:_next)?[ \t]*(?:"([^"\n]+)"|<([^>\
 _ANSWERED_FOLDERS = (
     "thrust/", "cub/", "cuda/", "nv/", "torch/", "ATen/", "c10/", "pybind11/", "sys/", "bits/", "hip/",
     "hipcub/", "rocprim/", "CL/", "boost/", "gtest/", "benchmark/", "cooperative_groups/", "arpa/",
-    "netinet/", "crt/", "experimental/", "Eigen/", "nvtx3/", "rmm/", "spdlog/", "fmt/", "glm/",
+    "netinet/", "crt/", "experimental/", "Eigen/", "nvtx3/", "rmm/", "spdlog/", "fmt/",
 )  # fmt: skip
 _ANSWERED_STEMS = """
     assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdarg
