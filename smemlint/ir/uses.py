@@ -13,6 +13,7 @@ from smemlint.ir.module import Function, Module
 from smemlint.ir.nodes import (
     Assign,
     Block,
+    Call,
     Conditional,
     Declare,
     Evaluate,
@@ -20,7 +21,10 @@ from smemlint.ir.nodes import (
     Index,
     LaunchStmt,
     Literal,
+    Loop,
+    Member,
     Name,
+    Special,
     Stmt,
     Unary,
     Var,
@@ -42,6 +46,18 @@ def target_of(n: object, operators: Container[str] = STEPS) -> Expr | None:
 def variables_set(nodes: Iterable[object], operators: Container[str] = STEPS) -> frozenset[str]:
     """Ids of the variables that some nodes set as a whole."""
     return frozenset(e.id for n in nodes if isinstance(e := target_of(n, operators), Name))
+
+
+def places_set(code: object) -> frozenset[str]:
+    """Ids of the variables that code sets, or parts of them."""
+    found: set[str] = set()
+    for n in walk(code):
+        place = target_of(n)
+        while isinstance(place, Index) or (isinstance(place, Member) and not place.arrow):
+            place = place.base
+        if isinstance(place, Name):
+            found.add(place.id)
+    return frozenset(found)
 
 
 def holds(code: object, kinds: type | tuple[type, ...], operators: Container[str] = ()) -> bool:
@@ -87,6 +103,18 @@ def idle_shared(module: Module) -> frozenset[str]:
 def variables(f: Function) -> Mapping[str, Var]:
     """By id: the parameters of a function, and what its statements declare."""
     return {v.id: v for v in (*f.parameters, *declared(f))}
+
+
+@by_identity
+def inputs(f: Function) -> frozenset[str]:
+    """Ids of the variables of a function that are made to be read: its parameters, what loops count, and what
+    begins with more than a number; and nothing else sets them."""
+    nodes = nodes_of(f.body)
+    steps = tuple(n.step for n in nodes if isinstance(n, Loop) and n.step is not None)
+    counting = {id(n) for n in walk(steps)}
+    begun = (v.id for v in declared(f) if holds(v.init, (Name, Special, Call)))
+    elsewhere = variables_set(n for n in nodes if id(n) not in counting)
+    return frozenset((*begun, *variables_set(walk(steps)), *(p.id for p in f.parameters))) - elsewhere
 
 
 @by_identity

@@ -70,6 +70,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import OBJECT
 from smemlint.ir.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG
+from smemlint.ir.uses import inputs
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
@@ -121,10 +122,10 @@ def _function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: b
         return build(m, RecordRef(vector), e.arguments, e.place)
     if discarded and not m.host and effect_of(name) is None:
         lent(m, e)
-    return _unknown_function(m, e, name)
+    return _unknown_function(m, e, name, discarded)
 
 
-def _unknown_function(m: Machine, e: Call, name: str) -> Value:
+def _unknown_function(m: Machine, e: Call, name: str, discarded: bool) -> Value:
     if not e.arguments and is_warp_size(name):
         return Int(WARP_SIZE)
     values = [given(m, a) for a in e.arguments]
@@ -143,10 +144,19 @@ def _unknown_function(m: Machine, e: Call, name: str) -> Value:
             may_set(v)
         if name.startswith(LIBRARIES):
             may_set_referred(m, e.arguments)
+        elif discarded and effect_of(name) is None:
+            may_set_referred(m, [a for a in e.arguments if not _is_input(m, a)])
+        may_set_referred(m, (e.arguments[i] for i in e.lent if 0 <= i < len(e.arguments)))
     uniform = bool(values) and all(is_uniform(v) for v in values)
     text = "is not computed" if effect_of(name) is not None else "is not defined in the files that were read"
     reason = Unresolved("unknown-function", f"`{name or 'a function'}` {text}", e.place)
     return Other(None, uniform, None if uniform else reason_of(values) or reason)
+
+
+def _is_input(m: Machine, a: Expr) -> bool:
+    """Whether an argument is a variable that a function is taken to read, and not to set."""
+    f = m.frame.function
+    return isinstance(a, Name) and f is not None and a.id in inputs(f)
 
 
 def _forget_given(m: Machine, name: str, values: Sequence[Value], e: Call) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import gcd
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ from smemlint.evaluate.values.pieces import within
 from smemlint.evaluate.values.value import (
     Cells,
     Closure,
+    Object,
     Other,
     Pointer,
     RecordValue,
@@ -55,6 +57,7 @@ from smemlint.ir import (
     Unary,
 )
 from smemlint.ir.types import LONG, UCHAR, UINT, ULONG, element_type
+from smemlint.ir.uses import places_set
 from smemlint.ir.walk import names_in
 
 Ints = NDArray[np.int64]
@@ -252,12 +255,20 @@ def escaped(m: Machine, v: Value, code: str, text: str, e: Call) -> None:
 
 def _led_to_by(m: Machine, c: Closure) -> Iterator[Value]:
     """What a lambda names: the arrays themselves, and what variables hold."""
-    for id in sorted(names_in(c.function.body)):
-        frame, o = c.frame, c.captured.get(id) or m.memory.globals.get(id)
+    for _, o in _named_by(c, names_in(c.function.body), m.memory.globals):
+        yield from (Pointer(o, Int(0), o.type),) if o.storage == "shared" else o.cells.values()
+
+
+def _named_by(
+    c: Closure, ids: Iterable[str], others: Mapping[str, Object] = MappingProxyType({})
+) -> Iterator[tuple[str, Object]]:
+    """The objects that ids mean in a lambda: its copies, others, and variables around it."""
+    for id in sorted(ids):
+        frame, o = c.frame, c.captured.get(id) or others.get(id)
         while o is None and isinstance(frame, Frame):
             o, frame = frame.variables.get(id), frame.parent
         if o is not None:
-            yield from (Pointer(o, Int(0), o.type),) if o.storage == "shared" else o.cells.values()
+            yield id, o
 
 
 def lent(m: Machine, e: Call) -> None:
@@ -271,16 +282,21 @@ def lent(m: Machine, e: Call) -> None:
 
 
 def may_set(v: Value) -> None:
-    """Unknown code may set the numbers that it is given the address of."""
+    """Unknown code may set the numbers that it is given the address of, or that a lambda for it sets."""
+    if isinstance(v, Closure):
+        for id, o in _named_by(v, places_set(v.function.body)):
+            if id not in v.captured:
+                may_set(Pointer(o, Int(0), o.type))
     if isinstance(v, Pointer) and v.object.storage == "local":
         if v.object.var is not None and v.object.var.const:
             return
         t = element_type(v.object.type)
         if isinstance(t, Scalar) or is_vector(t):
-            v.object.cells, v.object.havoc = {}, True
+            v.object.cells, v.object.havoc, v.object.uniform = {}, True, False
         elif isinstance(t, RecordRef):  # the arrays that it leads to are told with the call
             kept = (at for at, x in v.object.cells.items() if not isinstance(x, Int))
-            v.object.cells, v.object.havoc = {at: v.object.cells[at] for at in kept}, True
+            v.object.cells = {at: v.object.cells[at] for at in kept}
+            v.object.havoc, v.object.uniform = True, False
 
 
 def may_set_referred(m: Machine, arguments: Iterable[Expr]) -> None:

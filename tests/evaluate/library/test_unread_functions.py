@@ -1,0 +1,82 @@
+"""Functions that no file defines, and the numbers that they may set."""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import Grade, evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch
+from smemlint.score import score_all
+from smemlint.source import source_from_bytes
+
+KERNEL = """
+struct Step {{ int pitch, at; }};
+__device__ void declared(int &pitch);
+__global__ void k(float *out, int n) {{
+    __shared__ float s[2048];
+    int t = threadIdx.x, pitch = 1;
+    const int fixed = 1;
+    int row = t * 1;
+    int pitches[2] = {{1, 2}};
+    Step step{{1, 2}};
+    {call}
+    s[{index}] = 1;
+    __syncthreads();
+    out[t] = s[t];
+}}
+"""
+
+
+def _grade(call: str, index: str) -> tuple[Grade, float | None]:
+    text = KERNEL.format(call=call, index=index)
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (kernel,) = module.kernels()
+    launch = Launch((32, 1, 1))
+    trace = evaluate(module, kernel, launch)
+    costs = [c for c in score_all(trace) if c.trace.site.op == "store"]
+    return costs[-1].grade, costs[-1].ways
+
+
+@pytest.mark.parametrize(
+    ("call", "index"),
+    [
+        ("adjust(pitch);", "t * pitch"),
+        ("lib::adjust(pitch, t);", "t * pitch"),
+        ("declared(pitch);", "t * pitch"),
+        ("ADVANCE(pitch);", "t * pitch"),
+        ("lib::make<4>(t, pitch);", "t * pitch"),
+        ("adjust(pitches);", "t * pitches[0]"),
+        ("adjust(pitches[0]);", "t * pitches[0]"),
+        ("adjust(step);", "t * step.pitch"),
+        ("adjust(step.pitch);", "t * step.pitch"),
+        ("if (n > 3) adjust(pitch);", "t * pitch"),
+        ("if (t & 1) adjust(pitch);", "t * pitch"),
+        ("for (int i = 0; i < n; i++) adjust(pitch);", "t * pitch"),
+        ("for (int i = 0; i < n; i++) { s[t * pitch + i % 8] = 2; adjust(pitch); }", "t * pitch"),
+        ("auto set = [&](int p) { pitch = p; }; lib::run(set);", "t * pitch"),
+        ("lib::run([&](int p) { pitches[p] = p; });", "t * pitches[1]"),
+    ],
+)
+def test_a_number_that_a_function_without_a_body_may_set_is_not_known_behind_it(
+    call: str, index: str
+) -> None:
+    grade, _ = _grade(call, index)
+    assert grade is Grade.BOUND
+
+
+@pytest.mark.parametrize(
+    ("call", "index"),
+    [
+        ("lib::put(s, row, t);", "row"),  # begins with a lane's own number, and is set nowhere
+        ("lib::put(s, fixed);", "t * fixed"),
+        ("pitch = 1; float v = lib::weigh(pitch); out[t] = v;", "t * pitch"),  # it is asked for its result
+        ("for (int i = 0; i < 4; i++) { lib::touch(i); s[t + i * 32] = 2; }", "t"),
+        ('printf("%d", pitch);', "t * pitch"),
+        ("assert(pitch);", "t * pitch"),
+        ("lib::run([=](int p) mutable { pitch = p; });", "t * pitch"),  # its own copy
+        ("lib::run([=](int p) { out[p] = pitch; });", "t * pitch"),
+    ],
+)
+def test_what_a_function_without_a_body_is_taken_to_read_stays(call: str, index: str) -> None:
+    assert _grade(call, index) == (Grade.EXACT, 1.0)
