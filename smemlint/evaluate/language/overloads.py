@@ -6,12 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.types.bases import steps_to_base
 from smemlint.evaluate.types.matching import Binding, Bindings, bound, condition_of, is_type
 from smemlint.evaluate.types.requirements import asked, holds, weight
 from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import Pointer, Value
+from smemlint.evaluate.values.widths import promoted
 from smemlint.ir import (
+    CONVERSION_NAME,
     ArrayOf,
     Expr,
     Function,
@@ -28,7 +31,7 @@ from smemlint.ir import (
     TypeParam,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import is_reference
+from smemlint.ir.types import DOUBLE, FLOAT, VOID, is_reference
 from smemlint.ir.walk import walk
 
 
@@ -164,21 +167,41 @@ def _takes_plain(f: Function) -> bool:
 
 def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> int:
     """How well the parameter types fit, for overloads."""
-    score = 0 if f.template else 1
-    for t, have in _paired(m, f, values, bindings):
-        if t == have:
-            score += 4
-        elif isinstance(t, PointerTo | ArrayOf) == isinstance(have, PointerTo | ArrayOf):
-            score += 1
-            if (
-                isinstance(t, Scalar)
-                and isinstance(have, Scalar)
-                and (t.kind == "float") == (have.kind == "float")
-            ):
-                score += 1
-        else:
-            score -= 4
-    return score
+    ranks = (_rank(m, t, have) for t, have in _paired(m, f, values, bindings))
+    return 2 * sum(ranks) + (not f.template)  # a template is left only where it suits no better
+
+
+def _rank(m: Machine, t: Type, have: Type) -> int:
+    """How well a value of one type suits a parameter of another: as it is, promoted, converted, not."""
+    if isinstance(have, ArrayOf) and isinstance(t, PointerTo):
+        have = PointerTo(have.element)
+    if t == have:
+        return 4
+    if isinstance(t, Scalar) and isinstance(have, Scalar):
+        promotion = t == (DOUBLE if have == FLOAT else promoted(have))
+        return 3 if promotion else 1 + ((t.kind == "float") == (have.kind == "float"))
+    if isinstance(t, RecordRef) and isinstance(have, RecordRef):
+        otherwise = 1 if _may_be_made(m, t, have) else -4
+        return _rank_of_base(m, t, have, otherwise)
+    if isinstance(t, PointerTo) and isinstance(have, PointerTo):
+        known = all(isinstance(x, Scalar | RecordRef) and x != VOID for x in (t.to, have.to))
+        return _rank_of_base(m, t.to, have.to, 0 if known else 1)
+    return 1 if isinstance(t, PointerTo | ArrayOf) == isinstance(have, PointerTo | ArrayOf) else -4
+
+
+def _rank_of_base(m: Machine, t: Type, have: Type, otherwise: int) -> int:
+    """How well a class suits its base: the nearer, the better."""
+    above = steps_to_base(m.types, have, t)
+    return otherwise if above is None else max(2, 4 - above)
+
+
+def _may_be_made(m: Machine, t: RecordRef, of: RecordRef) -> bool:
+    """Whether an object of a class may be made of one of another, as far as is known."""
+    found = m.types.record_of(t), m.types.record_of(of)
+    known = all(r is not None and m.types.layout(x) is not None for r, x in zip(found, (t, of), strict=True))
+    return not known or bool(
+        (found[0] is not None and found[0][0].constructors) or methods_of(m, of, CONVERSION_NAME)
+    )
 
 
 def _contradicts(f: Function, written: int, values: Sequence[Value]) -> bool:

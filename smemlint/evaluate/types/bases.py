@@ -96,3 +96,13 @@ def _offset(types: Types, derived: RecordRef, base: RecordRef) -> int | None:
     if layout is None or layout.dynamic:
         return None
     return next((at for one, at in _all_bases(types, derived, DEEPEST) if one == base), None)
+
+
+def steps_to_base(types: Types, given: Type, wanted: Type) -> int | None:
+    """How many classes above one its base stands; None: it is no base."""
+    found = types.record_of(given) if isinstance(given, RecordRef) and isinstance(wanted, RecordRef) else None
+    bases = tuple(types.bases(*found)) if found is not None else ()
+    if wanted in bases:
+        return 1
+    above = [n for base in bases if (n := steps_to_base(types, base, wanted)) is not None]
+    return 1 + min(above) if above else None
