@@ -27,6 +27,7 @@ from smemlint.frontend.text.healed import (
     MACRO,
     NAMESPACE,
     NUMBER_TYPE,
+    RANGE,
     TYPE,
     VALUE,
     Healed,
@@ -433,6 +434,15 @@ class Healing:
                 return True
         return False
 
+    def ranged(self, match: re.Match[str], problem: Problem) -> bool:
+        """`for (int i : strides(n))`: what an unknown function gives is gone through."""
+        found = _BEHIND_COLON.match(self._uses.text(problem.path), problem.offset)
+        entry = self._names.find(tuple(re.findall(r"\w+", found.group(1)))) if found else None
+        if entry is None or entry.kind != FUNCTION or entry.text:
+            return False
+        entry.text = RANGE
+        return True
+
     def needs_class(self, match: re.Match[str], problem: Problem) -> bool:
         """A type taken for a number is a base class."""
         return self._becomes(self._named(problem), TYPE, NUMBER_TYPE)
@@ -447,6 +457,7 @@ _TEMPLATE = pattern(
 _CLASS_BEFORE = pattern(r"\b(?:class|struct|union)\s+\w+\s+\Z")
 _CLASS_BODY = pattern(r"\w+\s*(?:<[^;{}]*>\s*)?(?:final\s*)?(?:\{|:(?!:))")
 _SCOPE_BEFORE = pattern(r"(?:\w+\s*::\s*)+\Z")
+_BEHIND_COLON = pattern(r":\s*(?:::)?(\w+(?:\s*::\s*\w+)*)")
 _NAMESPACE_ALIAS = pattern(r"\s*namespace\s+(\w+)\s*=\s*(?:::)?(\w+(?:::\w+)*)\s*;")
 _Reaction = Callable[[Healing, "re.Match[str]", Problem], bool]
 _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
@@ -492,6 +503,7 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
         (rf".*(?:binary expression \(|operand types ){_OPERAND} and {_OPERAND}\)", Healing.computes),
         (r"cannot (?:in|de)crement value of type '(?:const )?([\w:]+)'", Healing.computes),
         (r"base specifier must name a class", Healing.needs_class),
+        (r"invalid range expression of type ", Healing.ranged),
         (r"(?:expected class name|unknown class name)", Healing.class_name),
         (
             r"'([A-Za-z_]\w*)'(?: \(aka '.*'\))? is not a class, namespace, or enumeration",

@@ -155,7 +155,13 @@ typedef long clock_t, time_t;
 #define CUDART_L2E_F 1.442695041F
 #define CUDART_LN2_F 0.693147181F
 #define offsetof(T, m) __builtin_offsetof(T, m)
-namespace smemlint { struct told { operator int() const; template <class T> const told& operator<<(const T&) const; }; }
+namespace smemlint {
+struct told { operator int() const; template <class T> const told& operator<<(const T&) const; };
+struct range {
+    struct iterator { int& operator*() const; iterator& operator++(); bool operator!=(const iterator&) const; };
+    operator int() const; iterator begin() const; iterator end() const;
+};
+}
 #define assert(...) ((void)sizeof((__VA_ARGS__) ? 1 : 0))
 #define __assert_fail(...)
 #define __device_builtin__

@@ -27,6 +27,8 @@ VALUE = "value"
 FUNCTION = "function"
 KERNEL = "kernel"
 """The text of a function that is started."""
+RANGE = "range"
+"""The text of a function that gives what a loop goes through."""
 NAMESPACE = "namespace"
 MACRO = "macro"
 
@@ -43,8 +45,9 @@ ALIASES = {
 @record
 class Healed:
     """One name. parameters: kinds of its template parameters (`t` type, `v` value), None when it is no
-    template. text: of a macro, what follows its name; of a kernel, KERNEL. children: what is declared inside,
-    of a namespace or type. imported: `using space::name;` makes it known without its namespace."""
+    template. text: of a macro, what follows its name; of a function, KERNEL or RANGE. children: what is
+    declared inside, of a namespace or type. imported: `using space::name;` makes it known without its
+    namespace."""
 
     name: str
     kind: str
@@ -245,6 +248,8 @@ def _scope(scope: Healed, number: Iterator[int], value: str) -> list[str]:
                 and _POINTER.search(entry.name)
             ):
                 result = "T0*"  # `x.data_ptr<float>()`
+            if entry.text == RANGE:
+                result = "smemlint::range"
             if entry.text == KERNEL:
                 storage, result = "__global__ ", "void"
             lines.append(f"template <{parameters}class... A> {storage}{result} {entry.name}(A...);")
