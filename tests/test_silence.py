@@ -89,6 +89,28 @@ def test_storage_of_a_library_is_named_as_the_reason(here: Path, capsys: Capture
 
 
 @pytest.mark.parametrize(
+    "sort",
+    [
+        "typedef cub::WarpMergeSort<int, 4, 16> Of; __shared__ Of::TempStorage t[8]; "
+        "Of(t[w]).Sort(v, Less());",
+        "typedef cub::WarpLoad<int, 4, cub::WARP_LOAD_TRANSPOSE> Of; __shared__ Of::TempStorage t[4]; "
+        "Of(t[threadIdx.x / 32]).Load(p, v);",
+        "typedef cub::BlockShuffle<int, 128> Of; __shared__ union { Of::TempStorage t; int n; } u; "
+        "Of(u.t).Down(v, v);",
+    ],
+)
+def test_an_element_of_a_librarys_storage_has_the_librarys_reason(
+    here: Path, capsys: Capture, sort: str
+) -> None:
+    body = f"int v[4], w = threadIdx.x / 16; {sort} p[0] = v[0];"
+    text = f"__global__ void k(int *p) {{ {body} }}\nvoid go(int *p) {{ k<<<1, 128>>>(p); }}\n"
+    (here / "k.cu").write_text(text, encoding="utf-8")
+    _, out, _ = run(capsys, "inspect", "k.cu", "--output-format", "json")
+    reasons = [a["reason"] for k in json.loads(out)["kernels"] for a in k["accesses"]]
+    assert len(reasons) == 1 and "which uses shared memory in its own way" in str(reasons)
+
+
+@pytest.mark.parametrize(
     "body", ["SHARED_TILE(float, t, 32, 33); LOAD_TILE(t, p);", "lib::SharedArray<float, 64> s; s(0) = p[0];"]
 )
 def test_macros_and_classes_that_are_named_after_shared_memory_and_not_read_are_listed(

@@ -120,6 +120,7 @@ class _Seen:
         self.lines: set[Line] = set()
         self.calls: set[Place] = set()
         self.notes: dict[Line, Unresolved] = {}
+        self.storage: dict[Line, Unresolved] = {}
         self.told: set[Place] = set()
         for analysis in analyses:
             for conflict in analysis.conflicts:
@@ -129,8 +130,11 @@ class _Seen:
                 # `view(t) = 4` names the array in one call, and accesses it in the next
                 self.lines |= {(p.path, p.line) for p in site.via}
             for note in analysis.notes:
-                if note.at is not None and note.code not in _STOPS:
-                    self.notes.setdefault((note.at.path, note.at.line), note)
+                if note.at is None or note.code in _STOPS:
+                    continue
+                if note.code == "library-storage":  # says more than that its size is not known
+                    self.storage.setdefault((note.at.path, note.at.line), note)
+                self.notes.setdefault((note.at.path, note.at.line), note)
 
     def covers(self, m: Mention) -> bool:
         """Whether a site stands on its line, or is made by the call that it is given to."""
@@ -144,7 +148,8 @@ class _Seen:
 
     def note(self, m: Mention) -> Unresolved | None:
         """What evaluation said about its line."""
-        return self.notes.get((m.place.path, m.place.line))
+        at = (m.place.path, m.place.line)
+        return (None if m.width else self.storage.get(at)) or self.notes.get(at)
 
 
 class _Calls:

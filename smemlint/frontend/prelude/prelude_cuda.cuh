@@ -174,6 +174,8 @@ enum BlockReduceAlgorithm { BLOCK_REDUCE_RAKING_COMMUTATIVE_ONLY, BLOCK_REDUCE_R
 enum BlockScanAlgorithm { BLOCK_SCAN_RAKING, BLOCK_SCAN_RAKING_MEMOIZE, BLOCK_SCAN_WARP_SCANS };
 enum BlockLoadAlgorithm { BLOCK_LOAD_DIRECT, BLOCK_LOAD_STRIPED, BLOCK_LOAD_VECTORIZE, BLOCK_LOAD_TRANSPOSE, BLOCK_LOAD_WARP_TRANSPOSE };
 enum BlockStoreAlgorithm { BLOCK_STORE_DIRECT, BLOCK_STORE_STRIPED, BLOCK_STORE_VECTORIZE, BLOCK_STORE_TRANSPOSE, BLOCK_STORE_WARP_TRANSPOSE };
+enum WarpLoadAlgorithm { WARP_LOAD_DIRECT, WARP_LOAD_STRIPED, WARP_LOAD_VECTORIZE, WARP_LOAD_TRANSPOSE };
+enum WarpStoreAlgorithm { WARP_STORE_DIRECT, WARP_STORE_STRIPED, WARP_STORE_VECTORIZE, WARP_STORE_TRANSPOSE };
 enum BlockHistogramAlgorithm { BLOCK_HISTO_SORT, BLOCK_HISTO_ATOMIC };
 enum CacheLoadModifier { LOAD_DEFAULT, LOAD_CA, LOAD_CG, LOAD_CS, LOAD_CV, LOAD_LDG, LOAD_VOLATILE };
 struct Sum { template <class T> T operator()(T, T) const; };
@@ -191,7 +193,8 @@ struct TempStorage_ { unsigned char opaque[16]; };
         template <class... A> void InclusiveScan(A&&...); template <class... A> void ExclusiveScan(A&&...); \
         template <class... A> void Load(A&&...); template <class... A> void Store(A&&...);          \
         template <class... A> void Sort(A&&...); template <class... A> void SortDescending(A&&...); \
-        template <class... A> void SortBlockedToStriped(A&&...); template <class... A> void FlagHeads(A&&...); \
+        template <class... A> void SortBlockedToStriped(A&&...); template <class... A> void SortDescendingBlockedToStriped(A&&...); \
+        template <class... A> void FlagHeads(A&&...); \
         template <class... A> void BlockedToStriped(A&&...); template <class... A> void StripedToBlocked(A&&...); \
         template <class... A> void Histogram(A&&...); template <class... A> void InitHistogram(A&&...); \
         template <class... A> void Composite(A&&...); template <class... A> T Broadcast(A...);      \
@@ -203,9 +206,15 @@ SMEMLINT_COLLECTIVE(BlockStore, template <class T, int X, int I, auto... O>)
 SMEMLINT_COLLECTIVE(BlockExchange, template <class T, int X, int I, auto... O>)
 SMEMLINT_COLLECTIVE(BlockHistogram, template <class T, int X, int I, int B, auto... O>)
 SMEMLINT_COLLECTIVE(BlockRadixSort, template <class T, int X, int I, class V = void, auto... O>)
+SMEMLINT_COLLECTIVE(BlockMergeSort, template <class T, int X, int I, class V = void, auto... O>)
+SMEMLINT_COLLECTIVE(BlockShuffle, template <class T, int X, auto... O>)
+SMEMLINT_COLLECTIVE(BlockAdjacentDifference, template <class T, int X, auto... O>)
 SMEMLINT_COLLECTIVE(BlockDiscontinuity, template <class T, int X, auto... O>)
 SMEMLINT_COLLECTIVE(WarpReduce, template <class T, int N = 32, auto... O>)
 SMEMLINT_COLLECTIVE(WarpScan, template <class T, int N = 32, auto... O>)
+SMEMLINT_COLLECTIVE(WarpLoad, template <class T, int I, auto... O>)
+SMEMLINT_COLLECTIVE(WarpStore, template <class T, int I, auto... O>)
+SMEMLINT_COLLECTIVE(WarpMergeSort, template <class T, int I, int N = 32, class V = void, auto... O>)
 SMEMLINT_COLLECTIVE(WarpExchange, template <class T, int I, int N = 32, auto... O>)
 #undef SMEMLINT_COLLECTIVE
 template <class... A> void LoadDirectBlocked(A&&...);
