@@ -292,7 +292,7 @@ def bind_arguments(m: Machine, kernel: Function, launch: Launch) -> None:
         m.frame.variables[p.id] = o
         known = launch.arguments.get(p.name)
         if known is not None and isinstance(t, Scalar) and t.kind != "float":
-            o.cells[0] = Int(known, t, None, affine.atom("argument", p.id))
+            o.cells[0] = Int(known, t, None, affine.atom("argument", p.id, positive=False))
         elif known == 0 and isinstance(t, PointerTo):
             o.cells[0] = Pointer(Object(NO_ADDRESS, p.name, t.to, "global"), Int(0), t.to)
         elif isinstance(t, RecordRef):
@@ -315,4 +315,4 @@ def _set_members(m: Machine, o: Object, t: RecordRef, p: Var, launch: Launch) ->
     for path, at, scalar in number_members(m.types, t):
         known = launch.arguments.get(f"{p.name}.{path}")
         if known is not None:
-            o.cells[at] = Int(known, scalar, None, affine.atom("argument", p.id, path))
+            o.cells[at] = Int(known, scalar, None, affine.atom("argument", p.id, path, positive=False))

@@ -429,7 +429,7 @@ def smaller_or_larger(m: Machine, a: Value, b: Value, pick: str) -> Value:
     result = _decided(m, a, b, pick)
     if a.form is None and b.form is None:
         return result
-    return formed(result, affine.atom(pick, form_of(a), form_of(b)))
+    return formed(result, affine.limit(pick, form_of(a), form_of(b)))
 
 
 def _decided(m: Machine, a: Int, b: Int, pick: str) -> Int:

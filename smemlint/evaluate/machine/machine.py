@@ -199,7 +199,9 @@ class Machine:
         specials |= any_warp(self.task.family, specials, self.unknowns)
         small = ("threadIdx", "laneid", "warpid")
         return {
-            key: v if key[0] == "warpSize" else formed(v, affine.atom(*key, small=key[0] in small))
+            key: v
+            if key[0] == "warpSize"
+            else formed(v, affine.atom(*key, small=key[0] in small, positive=False))
             for key, v in specials.items()
         }
 

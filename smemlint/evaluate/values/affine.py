@@ -14,6 +14,12 @@ _MOST = 1 << 20
 """More is never asked for."""
 MASKED = 31
 _SMALL = 1 << 10
+_POSITIVE = 1 << 11
+_SIGNED = 1 << 12
+_EARLY = 13
+_TRAITS = 18
+"""A value's traits, in its low bits: five of what divides it, five of how it was cut, what is seen of its
+sign, and five of what the optimiser knows to divide it."""
 UNSURE = 1
 """What nothing else is sure to share (`Affine.dropped`)."""
 Terms = tuple[tuple[int, int], ...]
@@ -64,18 +70,29 @@ def atom(
     cut: int = 0,
     small: bool = False,
     dropped: int = 0,
+    early: int = 0,
+    positive: bool | None = None,
 ) -> Affine:
     """A value of which only its origin is known, what divides it, and the rest `const`. cut: MASKED, or the
-    power of two that it was divided by. small: a compiler sees that it is not negative, and far from the ends
-    of its type (threadIdx, `x & 7`). dropped: see Affine; also where it is so of what it comes from."""
+    power of two that it was divided by. small: machine code sees that it is not negative, and far from the
+    ends of its type (threadIdx, `x & 7`). dropped: see Affine; also where it is so of what it comes from.
+    early: what the optimiser knows to divide it, where that is more. positive: whether the optimiser sees
+    that it is not negative (of an int, it does not see it of threadIdx); None: nobody knows."""
     divides = min(divides, _MOST)
-    traits = (cut if cut == MASKED else cut.bit_length()) << 5 | divides.bit_length() - 1
-    traits |= _SMALL if small else 0
+    traits = _traits(divides, cut=cut, small=small, early=early, positive=positive)
     for o in origin:
         if type(o) is Affine and o.dropped:
             dropped = _both(dropped, *[o.dropped for o in origin if type(o) is Affine])
             break
-    return Affine(const, ((hash(_distinct(origin)) << 11 | traits, 1),), divides, dropped)
+    return Affine(const, ((hash(_distinct(origin)) << _TRAITS | traits, 1),), divides, dropped)
+
+
+def _traits(
+    divides: int, *, cut: int = 0, small: bool = False, early: int = 0, positive: bool | None = None
+) -> int:
+    traits = (cut if cut == MASKED else cut.bit_length()) << 5 | divides.bit_length() - 1
+    traits |= (_SMALL if small else 0) | (0 if positive is None else _POSITIVE if positive else _SIGNED)
+    return traits | (max(min(early, _MOST), divides).bit_length() - 1) << _EARLY
 
 
 def number(n: int) -> Affine:
@@ -139,6 +156,20 @@ def _worst(a: int, b: int) -> int:
     return min(a, b) if a and b else a or b
 
 
+def early(v: Affine) -> int:
+    """What the optimiser knows to divide the sum of the terms, 0 where there are none."""
+    if v.divides != divisor(v.terms):
+        return v.divides
+    return min((min(power_of_two_in(f) << (x >> _EARLY & 31), _MOST) for x, f in v.terms), default=0)
+
+
+def _sign(v: Affine) -> bool | None:
+    """Whether the optimiser sees that a sum is not negative; None: of some of its values nobody knows."""
+    if any(x & _SIGNED for x, _ in v.terms):
+        return False
+    return True if v.const >= 0 and all(f > 0 and x & _POSITIVE for x, f in v.terms) else None
+
+
 def whole(v: Affine) -> int:
     """The power of two known to divide all of v; 0: v is 0."""
     return _worst(v.divides, power_of_two_in(v.const))
@@ -157,7 +188,22 @@ def add(a: Affine, b: Affine) -> Affine:
     kept = tuple(sorted([(v, f) for v, f in terms.items() if f]))
     if len(kept) == abs(len(a.terms) - len(b.terms)):  # all terms of one are gone
         return Affine(a.const + b.const, kept, divisor(kept), dropped)
-    return Affine(a.const + b.const, kept, _worst(a.divides, b.divides), dropped)
+    divides = _worst(a.divides, b.divides)
+    if divides == 1 and (known := _put_together(kept)):
+        return Affine(a.const + b.const, kept, known, UNSURE)
+    return Affine(a.const + b.const, kept, divides, dropped)
+
+
+def _put_together(terms: Terms) -> int:
+    """What divides the sum of some terms where they are `x / 16 * 16 + x % 16`, of which the optimiser makes
+    x in loops, and not where it wrote `x / 16` in another way before; else 0."""
+    for x, f in terms:
+        if f == 1 and _is_seen_early(x):
+            for quotient, n in terms:
+                if _is_quotient(quotient, n) and _rest(quotient, n) == x >> _TRAITS:
+                    others = tuple([(v, g) for v, g in terms if v not in (x, quotient)])
+                    return min(1 << (x >> _EARLY & 31), divisor(others) or _MOST)
+    return 0
 
 
 def divisor(terms: Terms) -> int:
@@ -182,7 +228,25 @@ def multiply(a: Affine, b: Affine) -> Affine:
     if not a.terms:
         return _loosened(scale(b, a.const), a)
     first, second = sorted((a, b), key=lambda v: (v.terms, v.const))
-    return atom("*", first, second, divides=max(whole(a), 1) * max(whole(b), 1))
+    positive = _of_both(first, second)
+    return atom("*", first, second, divides=max(whole(a), 1) * max(whole(b), 1), positive=positive)
+
+
+def _of_both(a: Affine, b: Affine) -> bool | None:
+    """Whether the optimiser sees of two values that neither is negative."""
+    signs = _sign(a), _sign(b)
+    return False if False in signs else None if None in signs else True
+
+
+def limit(pick: str, a: Affine, b: Affine) -> Affine:
+    """The `min` or `max` of two values: only the optimiser sees how it is aligned."""
+    positive = True if pick == "max" and True in (_sign(a), _sign(b)) else _of_both(a, b)
+    return atom(pick, a, b, early=_early_of_both(a, b), positive=positive)
+
+
+def _early_of_both(a: Affine, b: Affine) -> int:
+    """What the optimiser knows to divide each of two values."""
+    return max(_worst(*(_worst(early(v), power_of_two_in(v.const)) for v in (a, b))), 1)
 
 
 def _loosened(a: Affine, by: Affine) -> Affine:
@@ -196,7 +260,9 @@ def either(condition: Hashable, a: Affine, b: Affine) -> Affine:
         return a
     divides = _worst(_worst(a.divides, b.divides), power_of_two_in(a.const - b.const))
     dropped = UNSURE if _shifts(a, b) else 0
-    return atom("?", condition, a, b, divides=divides, const=a.const % divides, dropped=dropped)
+    positive = _of_both(a, b)
+    const = a.const % divides
+    return atom("?", condition, a, b, divides=divides, const=const, dropped=dropped, positive=positive)
 
 
 def _shifts(a: Affine, b: Affine) -> bool:
@@ -212,12 +278,12 @@ def _never_negative(a: Affine) -> bool:
     return a.const >= 0 and all(value & _SMALL and factor > 0 for value, factor in a.terms)
 
 
-def combine(op: str, a: Affine, b: Affine, *, positive: bool) -> Affine:
-    """`a op b`. positive: a is known not to be negative; of `>>`, because its type has no sign."""
+def combine(op: str, a: Affine, b: Affine, *, positive: bool, unsigned: bool = False) -> Affine:
+    """`a op b`. positive: a is known not to be negative. unsigned: the type has no sign."""
     if op == "+":
         return add(a, b)
     if op == "-":
-        return add(a, scale(b, -1))
+        return _remainder_of(a, b) or add(a, scale(b, -1))
     if op == "*":
         return multiply(a, b)
     if op == "<<":
@@ -232,12 +298,61 @@ def combine(op: str, a: Affine, b: Affine, *, positive: bool) -> Affine:
     if op == "&":
         return _masked(a, n)
     if op == ">>" and 0 <= n < 32:
-        return _divided(a, 1 << n, floor=True, unsigned=positive)
+        return _divided(a, 1 << n, floor=True, unsigned=unsigned)
     if op == "/" and n > 0:
-        return _divided(a, n, floor=positive and n & (n - 1) == 0)
-    if op == "%" and n > 0 and n & (n - 1) == 0 and positive:
-        return _masked(a, n - 1, pairs=False)
+        return _divided(a, n, floor=positive and n & (n - 1) == 0, unsigned=unsigned)
+    if op == "%" and n > 0:
+        return _remainder(a, n, positive=positive, unsigned=unsigned)
     return _opaque(op, a, b, 1)
+
+
+def _remainder(a: Affine, n: int, *, positive: bool, unsigned: bool = False) -> Affine:
+    """a % n. The optimiser makes a mask of it where n is a power of two and it sees that a is not negative.
+    Else machine code does not see how the remainder is aligned, but that of another n: `a - a / n * n`."""
+    sign = True if unsigned else _sign(a)
+    if n & (n - 1) or not a.terms:
+        divides = min(max(whole(a), 1), power_of_two_in(n))
+        return atom("%", a, n, divides=divides, positive=sign)
+    if sign or (sign is None and positive):
+        masked = _masked(a, n - 1, pairs=False)
+        return masked if sign else Affine(masked.const, masked.terms, masked.divides, UNSURE)
+    return _seen_early(a, n, _divided(a, n, floor=positive), sign)
+
+
+def _seen_early(a: Affine, n: int, quotient: Affine, positive: bool | None) -> Affine:
+    """A remainder by a power of two of which machine code does not see how it is aligned."""
+    known = min(early(a), n)
+    low = a.const % known
+    (value, _) = quotient.terms[0]
+    name = _rest(value, n) if len(quotient.terms) == 1 and not low else hash(_distinct((a, n)))
+    return Affine(low, ((name << _TRAITS | _traits(1, early=known, positive=positive), 1),), 1, a.dropped)
+
+
+def _rest(quotient: int, n: int) -> int:
+    """What names a remainder by the value that is its quotient."""
+    return hash(_distinct(("%", quotient >> _TRAITS, n)))
+
+
+def _is_seen_early(value: int) -> bool:
+    return value >> _EARLY & 31 > value & 31
+
+
+def _remainder_of(a: Affine, b: Affine) -> Affine | None:
+    """`a - a / 16 * 16` as a remainder: machine code does not see how it is aligned."""
+    if b.const or len(b.terms) != 1 or not a.terms:
+        return None
+    ((value, n),) = b.terms
+    if not _is_quotient(value, n):
+        return None
+    for quotient in (_divided(a, n, floor=floor) for floor in (True, False)):
+        if [(x >> _TRAITS, f) for x, f in quotient.terms] == [(value >> _TRAITS, 1)]:
+            return _seen_early(a, n, quotient, _sign(a))
+    return None
+
+
+def _is_quotient(value: int, n: int) -> bool:
+    """Whether a value is what a division by a power of two gives."""
+    return n > 1 and not n & (n - 1) and value >> 5 & 31 == n.bit_length()
 
 
 def _opaque(op: str, a: Affine, b: Affine, divides: int) -> Affine:
@@ -251,6 +366,7 @@ def _divided(a: Affine, by: int, *, floor: bool, unsigned: bool = False) -> Affi
     not negative, and not where t is an int of which it knows nothing (read off the machine code).
     """
     small, dropped = _never_negative(a), a.dropped
+    positive = (by > 1 or None) if unsigned else _sign(a)
     shift = by if by & (by - 1) == 0 and by < 1 << 30 else 0
     if all(factor % by == 0 for _, factor in a.terms) and (floor or a.const % by == 0):
         terms = tuple((v, factor // by) for v, factor in a.terms)
@@ -259,7 +375,15 @@ def _divided(a: Affine, by: int, *, floor: bool, unsigned: bool = False) -> Affi
     if floor and a.divides % by == 0:
         divides = max(a.divides // by, 1)
         return atom(
-            "/", a.terms, by, divides=divides, const=a.const // by, cut=shift, small=small, dropped=dropped
+            "/",
+            a.terms,
+            by,
+            divides=divides,
+            const=a.const // by,
+            cut=shift,
+            small=small,
+            dropped=dropped,
+            positive=positive,
         )
     if floor and shift and (unsigned or small):
         low = _without_low(a)
@@ -267,7 +391,8 @@ def _divided(a: Affine, by: int, *, floor: bool, unsigned: bool = False) -> Affi
             dropped = _both(dropped, hash(_distinct((a.const, a.terms, by))) | 2)
         a = low
     # Of a number that may be negative `/ 8` and `>> 3` are two things.
-    return atom("/" if floor else "/ to 0", a, by, cut=shift, small=small, dropped=dropped)
+    op = "/" if floor else "/ to 0"
+    return atom(op, a, by, cut=shift, small=small, dropped=dropped, positive=positive)
 
 
 def _without_low(a: Affine) -> Affine:
@@ -306,8 +431,18 @@ def _masked(a: Affine, mask: int, *, pairs: bool = True) -> Affine:
     low = a.const % a.divides & mask & (known - 1)
     unsure = low and mask >= a.divides and not (pairs and a.divides == 2)
     dropped = UNSURE if unsure else 0
+    plain, small = _without_low(a), mask >= 0
+    positive = small or _sign(a)
     return atom(
-        "&", _without_low(a), mask, divides=known, const=low, cut=MASKED, small=mask >= 0, dropped=dropped
+        "&",
+        plain,
+        mask,
+        divides=known,
+        const=low,
+        cut=MASKED,
+        small=small,
+        dropped=dropped,
+        positive=positive,
     )
 
 
@@ -325,4 +460,5 @@ def _bitwise(op: str, a: Affine, b: Affine) -> Affine:
         return a if op == "|" else Affine(0)
     known = _worst(a.divides, b.divides)
     low_a, low_b = a.const % known, b.const % known
-    return atom(op, a, b, divides=known, const=low_a | low_b if op == "|" else low_a ^ low_b)
+    low = low_a | low_b if op == "|" else low_a ^ low_b
+    return atom(op, a, b, divides=known, const=low, positive=_of_both(a, b))

@@ -81,8 +81,10 @@ def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
     if op in COMPARISONS and result.known and _are_a_constant_apart(a, b):
         return result
     least = bounds(a)[0] if op in ("/", "%") else None
-    positive = promoted(a.type).kind == "uint" if op == ">>" else least is not None and least >= 0
-    return formed(result, affine.combine(op, form_of(a), form_of(b), positive=positive))
+    positive = least is not None and least >= 0
+    unsigned = (promoted(a.type) if op == ">>" else common_type(a.type, b.type)).kind == "uint"
+    form = affine.combine(op, form_of(a), form_of(b), positive=positive, unsigned=unsigned)
+    return formed(result, form)
 
 
 def _are_a_constant_apart(a: Int, b: Int) -> bool:

@@ -131,7 +131,7 @@ def _of_the_launch(op: str, a: Int, b: Int) -> affine.Affine | None:
     if (a.form is None or not a.form.terms) and (b.form is None or not b.form.terms):
         return None
     x, y = form_of(a), form_of(b)
-    return None if x.terms == y.terms else affine.atom(op, x, y)
+    return None if x.terms == y.terms else affine.atom(op, x, y, positive=True)
 
 
 def _either(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
@@ -375,7 +375,7 @@ def truth_of(a: Int, unknowns: Unknowns) -> Int:
     result = compare("!=", a, Int(0, a.type), unknowns)
     if (a.form is None and not a.terms) or unknowns.recipes is not None:
         return result
-    return formed(result, affine.atom("!=", form_of(a)))
+    return formed(result, affine.atom("!=", form_of(a), positive=True))
 
 
 def logical_not(a: Int, unknowns: Unknowns) -> Int:

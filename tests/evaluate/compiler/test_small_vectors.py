@@ -88,7 +88,6 @@ def test_a_vector_is_addressed_from_an_earlier_one(type_: str, count: int, first
     ("index", "range_"),
     [
         ("(4 * t + i) & 127", True),
-        ("(4 * t + i) % 128", True),
         ("(4 * t + i) % 128u", True),
         ("(4 * t & 127) + i", False),
         ("((4 * t) ^ 8) + i", False),
@@ -107,7 +106,13 @@ def test_a_pair_whose_sum_is_masked_joins_unless_by_a_remainder() -> None:
     pair = "__syncthreads(); float r = 0; for (int i = 0; i < 2; i++)"
     array = "__shared__ float s[128];"
     assert loads(array, f"s[t ^ 5] = n; {pair} r += s[(2 * t + i) & 63];") == ({8: 1}, False)
-    assert loads(array, f"s[t ^ 5] = n; {pair} r += s[(2 * t + i) % 64];") == ({8: 1}, True)
+    assert loads(array, f"s[t ^ 5] = n; {pair} r += s[(2 * t + i) % 64u];") == ({8: 1}, True)
+
+
+def test_a_sum_of_which_an_int_remainder_is_taken_has_no_neighbours() -> None:
+    for index, count in (("(4 * t + i) % 128", 4), ("(2 * t + i) % 64", 2)):
+        body = f"__syncthreads(); float r = 0; for (int i = 0; i < {count}; i++) r += s[{index}];"
+        assert loads("__shared__ float s[128];", f"s[t ^ 5] = n; {body}") == ({4: count}, False)
 
 
 @pytest.mark.parametrize(

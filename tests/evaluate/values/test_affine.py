@@ -10,8 +10,8 @@ T = atom("t")
 N = atom("n")
 
 
-def of(op: str, a: Affine, b: Affine | int, *, positive: bool = True) -> Affine:
-    return combine(op, a, b if isinstance(b, Affine) else Affine(b), positive=positive)
+def of(op: str, a: Affine, b: Affine | int, *, positive: bool = True, unsigned: bool = False) -> Affine:
+    return combine(op, a, b if isinstance(b, Affine) else Affine(b), positive=positive, unsigned=unsigned)
 
 
 def test_constants_do_not_count_and_the_worst_term_does() -> None:
@@ -101,8 +101,8 @@ def test_a_shift_keeps_apart_what_differs_below_it_where_the_sign_is_open() -> N
     thread = atom("threadIdx", "x", small=True)
     for t, unsigned, alike in ((T, False, False), (T, True, True), (thread, False, True), (N, False, False)):
         x = scale(t, 8)
-        above = of(">>", add(x, Affine(1)), 5, positive=unsigned)
-        assert (of(">>", x, 5, positive=unsigned) == above) == alike
+        above = of(">>", add(x, Affine(1)), 5, unsigned=unsigned)
+        assert (of(">>", x, 5, unsigned=unsigned) == above) == alike
         assert bool(add(scale(above, 4), x).dropped) == alike
     below = add(scale(thread, 8), Affine(-1))
     assert of(">>", below, 5, positive=False) != of(">>", scale(thread, 8), 5, positive=False)

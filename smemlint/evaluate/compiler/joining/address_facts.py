@@ -26,7 +26,7 @@ from smemlint.evaluate.compiler.passes import compiled
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
 from smemlint.evaluate.memory.segment import declared_alignment, starts_of
 from smemlint.evaluate.types.spelling import dims_of
-from smemlint.evaluate.values.affine import Affine, Terms
+from smemlint.evaluate.values.affine import Affine, Terms, early
 from smemlint.evaluate.values.number import Int, form_of, gcd_of, multiple_of
 from smemlint.ir import Expr, Index, Literal, Member, Name
 from smemlint.ir.nodes import RecordRef
@@ -282,7 +282,8 @@ class AddressFacts:
             own = 0 if stale else self._variable(e, self.m.threads.present)
             variable = gcd(facts.steps, own or self._over_turns(s, facts), facts.unsure, e.among)
         else:
-            variable = gcd(facts.steps, form.divides, e.among)
+            divides = max(form.divides, min(early(form), facts.declared))
+            variable = gcd(facts.steps, divides, e.among)
         moved: tuple[tuple[int, int], ...] = ()
         for move in moves:
             by, digest, divides = self._moved(move, pattern)
