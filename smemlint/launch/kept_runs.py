@@ -13,7 +13,7 @@ from typing import Any
 from smemlint.evaluate.analysis.facts import SliceLike, Slicer
 from smemlint.evaluate.language.lifetimes import has_destructors
 from smemlint.evaluate.language.names import templates_named
-from smemlint.evaluate.language.overloads import declared_operators, free_operators
+from smemlint.evaluate.language.overloads import declared_operators
 from smemlint.evaluate.language.places import set_to_numbers
 from smemlint.evaluate.machine.paths import Choice, Paths
 from smemlint.evaluate.run.construction import has_several
@@ -105,13 +105,15 @@ class KeptRuns:
         self._same: dict[tuple[int, int], bool] = {}
         watched: dict[str, Any] = {n: _Watched(n, getattr(module, n), self._log) for n in _TABLES}
         self.module = replace(module, **watched)
-        for where_to_look in (declared_operators, free_operators, packs_of, has_destructors, copiers):
+        for where_to_look in (declared_operators, packs_of, has_destructors, copiers):
             where_to_look(self.module)
         set_to_numbers(self.module)  # of the classes that a run looks up, what they are set to is compared
         self._several = has_several(self.module)
         classes = {base: [(r.name, r.methods) for r in found] for base, found in below(self.module).items()}
+        copied = {name: [f.id for f in found] for name, found in copiers(self.module).items()}
         self._whole: dict[str, tuple[str, Mapping[str, Any]]] = {
             "classes below": ("records", classes),
+            "copy constructors": ("records", copied),
             "last parts of names": ("variable_templates", templates_named(self.module)),
         }
         """What only whole tables tell: the table, and by what is looked up there what it tells."""

@@ -151,3 +151,15 @@ def test_main_of_another_file_is_run_once_for_all_programs(runs: list[str]) -> N
     allowance = Allowance()
     assert blocks(link(own, [starts]), allowance) == blocks(link(own, [starts, third]), allowance) == [64]
     assert runs == ["main"]
+
+
+def test_a_run_is_made_again_where_another_file_defines_an_operator() -> None:
+    tiles = "struct Tiles { int rows; };\nTiles operator*(Tiles a, int n);\n"
+    starts = "void run() { Tiles t; t.rows = 2; Tiles all = t * 48; sum<<<1, all.rows>>>(0, 0); }\n"
+    defines = "Tiles operator*(Tiles a, int n) { Tiles r; r.rows = a.rows * n; return r; }\n"
+    uses = "void more() { Tiles t; t.rows = 1; Tiles u = t * 32; other<<<1, u.rows>>>(0); }\n"
+    own = module(tiles + KERNEL + starts)
+    other = module(tiles + defines + OTHER.format(32) + uses, "/t/b.cu")
+    allowance = Allowance()
+    assert set(blocks(own, allowance)) == {None}
+    assert set(blocks(link(own, [other]), allowance)) == {96}

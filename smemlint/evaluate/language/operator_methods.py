@@ -39,11 +39,8 @@ def operator_method(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
 
 
 def _meant(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
-    declared, free = declared_operators(m.module), free_operators(m.module)
-    if not declared and not free:
-        return None
     op = e.op.replace("x", "")
-    outside = free.get(op, ())
+    declared, outside = declared_operators(m.module), free_operators(m.module, op)
     if op not in declared and not (op == "!=" and "==" in declared) and not outside:
         return None
     first, rest = _operands(e)

@@ -342,15 +342,10 @@ def declared_operators(module: Module) -> frozenset[str]:
     return frozenset(n.removeprefix("operator") for n in module.methods if n.startswith("operator"))
 
 
-@by_identity
-def free_operators(module: Module) -> Mapping[str, tuple[Function, ...]]:
-    """The operators that a program declares outside of its records."""
-    found: dict[str, tuple[Function, ...]] = {}
-    for name in module.overloads:
-        if name.startswith("operator"):
-            functions = (module.functions[i] for i in module.overloads[name])
-            found[name.removeprefix("operator")] = tuple(f for f in functions if f.record is None)
-    return found
+def free_operators(module: Module, op: str) -> tuple[Function, ...]:
+    """The functions outside of records that a program declares for an operator."""
+    functions = (module.functions[i] for i in module.overloads.get(f"operator{op}", ()))
+    return tuple(f for f in functions if f.record is None)
 
 
 def has_pack(f: Function) -> bool:
