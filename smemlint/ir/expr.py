@@ -8,7 +8,7 @@ STEPS = ("++x", "--x", "x++", "x--")
 """The operators of a Unary that change what they stand at."""
 CONVERSION_NAME = "operator conversion"
 """The one name of all conversion functions of a record; `Function.returns` tells them apart."""
-PLACED = "operator new"
+PLACED = "new at"
 """The function that `new (p) T(...)` calls: it is given p as a `T *`, and what the object begins as."""
 OBJECT = -1
 """Among the numbers of arguments: the object that a method is called on."""

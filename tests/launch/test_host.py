@@ -633,3 +633,10 @@ def test_loops_in_loops_are_not_tried_out_anew_at_each_level() -> None:
         return ALL_HOST_STEPS - allowance.steps
 
     assert steps(3) < 4 * steps(1)
+
+
+def test_an_object_that_is_made_without_throwing_is_an_object() -> None:
+    made = "#include <new>\nstruct Shape { int threads; Shape(int n) : threads(32 * n) {} };\n"
+    run = "void run() { auto *s = new (std::nothrow) Shape(6); sum<<<1, s->threads>>>(0, 0); }"
+    (module, *_) = load(source_from_bytes("/t/a.cu", (made + KERNEL + run).encode()))
+    assert {s.block[0] for s in started_kernels(module)} == {192}

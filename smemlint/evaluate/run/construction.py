@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import escape, load
 from smemlint.evaluate.language.conversions import coerce
+from smemlint.evaluate.language.expression_types import type_of_expression
 from smemlint.evaluate.language.initialisers import fill_array, value_for
 from smemlint.evaluate.language.inlining import begin_at, invoke, named_place
-from smemlint.evaluate.language.overloads import takes
+from smemlint.evaluate.language.overloads import free_operators, methods_of, takes
 from smemlint.evaluate.language.packs import expanded
 from smemlint.evaluate.language.places import place_of
 from smemlint.evaluate.library.builtins import constructed
@@ -49,8 +50,10 @@ from smemlint.ir import (
     PointerTo,
     RecordRef,
     Scalar,
+    SizeOf,
     Type,
     TypeParam,
+    Unary,
 )
 from smemlint.ir.expr import PLACED
 from smemlint.ir.memo import by_identity
@@ -272,12 +275,40 @@ def construct(
 @named(PLACED, "std::construct_at", "cuda::std::construct_at")
 def _construct_at(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """`new (p) T(a, b)`, `std::construct_at(p, a, b)`: an object that begins where a pointer leads."""
-    p, given = rvalue(m, e.arguments[0]), e.arguments[1:]
+    at, given = e.arguments[0], e.arguments[1:]
+    placed = isinstance(e.callee, Name) and e.callee.name == PLACED
+    p = _own_place(m, at) if placed and isinstance(at, Cast) else rvalue(m, at)
     if not isinstance(p, Pointer):
         return p
-    told = bool(given) or (isinstance(e.callee, Name) and e.callee.name != PLACED)
+    told = bool(given) or not placed
     begin_at(m, p, given, told, e.place)
     return p
+
+
+def _own_place(m: Machine, at: Cast) -> Value:
+    """Where `new (x) T` puts its object: where the program's `operator new(size_t, X)` says, else at x."""
+    t, outside = m.resolve(at.type), free_operators(m.module, " new")
+    own = methods_of(m, t.to, "operator new") if isinstance(t, PointerTo) else ()
+    if own or outside:
+        given = _type_given(m, at.operand)
+        for f in (*own, *(f for f in outside if given in [_bound(p.type) for p in f.parameters[1:2]])):
+            if len(f.parameters) == 2 and (m.host or f.side != "host") and isinstance(t, PointerTo):
+                call = Call(Name(f.id, f.name, at.place), (SizeOf(t.to), at.operand), at.place)
+                return rvalue(m, Cast(at.type, call, place=at.place))
+    return rvalue(m, at)
+
+
+def _type_given(m: Machine, e: Expr) -> Type | None:
+    if isinstance(e, Unary) and e.op == "&":
+        to = _type_given(m, e.operand)
+        return None if to is None else PointerTo(to)
+    told = type_of_expression(m, e)
+    return None if told is None else told.type
+
+
+def _bound(t: Type) -> Type:
+    """The type of what a parameter stands for."""
+    return t.to if is_reference(t) else t
 
 
 def _default_bases(m: Machine, t: RecordRef, o: Object, named: set[str]) -> None:

@@ -40,6 +40,7 @@ BASE_ARGUMENTS = (
 
 PLACEMENT = "".join(
     f"inline __host__ __device__ void *operator {new}(unsigned long, void *p) noexcept {{ return p; }}\n"
+    f"void *operator {new}(unsigned long, const std::nothrow_t &) noexcept;\n"
     for new in ("new", "new[]")
 )
 """Read with each file: where they are precompiled, clang ends at a `delete` of C++20."""

@@ -19,13 +19,23 @@ struct Named : Sum { int id; __device__ Named(int k) : Sum(k), id(k) {} };
 struct Begun { int a = 3; Sum sum; int b; };
 template <class T, class... A> __device__ T *make(char *at, A... given) { return new (at) T(given...); }
 """
+OWN = """
+struct Arena { char *at; int used; __device__ void *take(size_t n); };
+__device__ void *Arena::take(size_t n) { used += 32 * n; return at + used + n * threadIdx.x; }
+__device__ void *operator new(size_t n, Arena &a) { return a.take(n); }
+__device__ void *operator new(size_t n, Arena *a) { return a->take(n); }
+__device__ void *operator new(size_t n, Arena &a, int apart) { a.used += apart; return a.take(n); }
+struct Managed { void *operator new(size_t n) { void *p; cudaMallocManaged(&p, n); return p; } };
+struct Spread { float v; static __device__ void *operator new(size_t, float *p); };
+__device__ void *Spread::operator new(size_t, float *p) { return p + 3 * threadIdx.x; }
+"""
 FILL = "__syncthreads(); p[t] = *(float *)(raw + 4 * t);"
 
 
-def stores(code: str) -> list[tuple[int, int, int]]:
+def stores(code: str, head: str = HEAD) -> list[tuple[int, int, int]]:
     """Width, first byte and step from lane to lane of each store."""
     text = (
-        f"{HEAD}__global__ void k(float *p) {{ extern __shared__ __align__(16) char raw[];\n"
+        f"{head}__global__ void k(float *p) {{ extern __shared__ __align__(16) char raw[];\n"
         f"const int t = threadIdx.x; {code} {FILL} }}"
     )
     (module,) = load(source_from_bytes("k.cu", text.encode()))
@@ -58,7 +68,31 @@ def stores(code: str) -> list[tuple[int, int, int]]:
     ],
 )
 def test_what_begins_there_is_stored_there(code: str, wanted: list[tuple[int, int, int]]) -> None:
-    assert sorted(stores(code)) == sorted(wanted)
+    assert sorted(stores(code)) == sorted(stores(code, HEAD + OWN)) == sorted(wanted)
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted"),
+    [
+        ("Arena a{raw, 8}; new (a) Pod{t, 1};", [(8, 264, 8)]),
+        ("Arena a{raw, 0}; new (&a) Pod{t, 1};", [(8, 256, 8)]),
+        ("Arena a{raw, 0}; new (a, 8) Pod{t, 1};", [(8, 264, 8)]),
+        ("auto *s = new ((float *)raw) Spread; s->v = 1;", [(4, 0, 12)]),
+    ],
+)
+def test_a_function_of_the_program_says_where_an_object_begins(
+    code: str, wanted: list[tuple[int, int, int]]
+) -> None:
+    assert stores(code, HEAD + OWN) == wanted
+
+
+@pytest.mark.parametrize("begun", ["()", "{}", "{1, 2, 3}"])
+def test_elements_that_begin_as_something_are_named(begun: str) -> None:
+    code = f"__shared__ float s[256]; new (s + 4 * threadIdx.x) float[4]{begun}; __syncthreads();"
+    text = f"__global__ void k(float *p) {{ {code} p[threadIdx.x] = s[threadIdx.x]; }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (note,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).notes
+    assert note.code == "unknown-function" and "new[]" in note.text
 
 
 def test_an_object_in_a_variable_of_the_thread_is_followed() -> None:

@@ -72,7 +72,8 @@ _BETWEEN = frozenset(
         "||",
     )
 )
-_AT_PLACE = pattern(r"(?:::)?new\s*\([^()]*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)[^()]*)*\)\s*[A-Za-z_:]")
+_AT_PLACE = pattern(r"(?:::)?new\s*\(")
+_WITHOUT_THROWING = (["std::nothrow"], ["::std::nothrow"], ["nothrow"])
 _LISTED = pattern(r"[\w:]+\s*(?:<[^;{}()]*>)?\s*\[")
 _NEW = pattern(r"(?:::)?new\s+[A-Za-z_:]")
 _WORD = pattern(r"[A-Za-z_]\w*")
@@ -455,9 +456,12 @@ class ExpressionLowering:
         parts = self.lower_all(cursors.expressions(node))
         type_ = self._c.types.of(node)
         text = self._c.positions.text(node) or self._c.positions.body_text(node) or ""
-        placed = _AT_PLACE.match(text)
-        if parts and isinstance(type_, PointerTo) and placed is not None:
-            return self._placed(node, type_, parts, text[placed.end() - 1 :])
+        placed = listed(text, text.index("(")) if _AT_PLACE.match(text) else None
+        rest = text[placed[1] :].strip() if placed is not None else ""
+        if placed is not None and isinstance(type_, PointerTo) and _WORD.match(rest.lstrip(":")):
+            where, parts = parts[: len(placed[0])], parts[len(placed[0]) :]
+            if placed[0] not in _WITHOUT_THROWING:
+                return self._placed(node, type_, where, parts, rest)
         match parts:
             case (*inner, Construct() as made) if PointerTo(made.type) == type_ and (
                 not inner or self._makes_one(node)
@@ -475,13 +479,19 @@ class ExpressionLowering:
             return Cast(type_, Call(Name("", "malloc", place), parts, place), place=place)
         return UnknownExpr("new", parts, self._c.place(node))
 
-    def _placed(self, node: Node, type_: PointerTo, parts: tuple[Expr, ...], text: str) -> Expr:
-        """An object that begins at a place. text: from its type on."""
+    def _placed(
+        self, node: Node, type_: PointerTo, where: tuple[Expr, ...], given: tuple[Expr, ...], text: str
+    ) -> Expr:
+        """An object that begins at a place, or where the program's function says. text: from its type on."""
         place = self._c.place(node)
-        at = Cast(type_, parts[0], place=place)
-        given, empty = parts[1:], text.endswith(("()", "{}"))
-        if _LISTED.match(text):  # elements, which no initialiser follows
-            return at if isinstance(type_.to, Scalar) else Call(Name("", "new[]", place), (at,), place)
+        own = self._c.declarations.functions_named.get("operator new", [])
+        name = self._c.calls.overload_set("operator new", own, place, ())
+        asked = Call(name, (SizeOf(type_.to), *where), place)
+        at = Cast(type_, where[0] if len(where) == 1 else asked, place=place)
+        empty = text.endswith(("()", "{}"))
+        if _LISTED.match(text):
+            begun = not isinstance(type_.to, Scalar) or not text.endswith("]")
+            return Call(Name("", "new[]", place), (at,), place) if begun else at
         if given and isinstance(given[-1], Construct):
             given = () if not given[-1].arguments and not empty else given[-1:]
         made = given or ((InitList((), place),) if empty else ())
