@@ -6,6 +6,8 @@ from smemlint.ir.nodes import Cast, Construct, Expr
 
 STEPS = ("++x", "--x", "x++", "x--")
 """The operators of a Unary that change what they stand at."""
+NOT_UNDERSTOOD = "not understood by clang"
+"""Of an UnknownExpr: its parts are those of an operator or call that clang could not resolve."""
 CONVERSION_NAME = "operator conversion"
 """The one name of all conversion functions of a record; `Function.returns` tells them apart."""
 PLACED = "new at"

@@ -12,12 +12,15 @@ from smemlint.ir.memo import by_identity
 from smemlint.ir.module import Function, Module
 from smemlint.ir.nodes import (
     Assign,
+    Binary,
     Block,
     Call,
+    Cast,
     Conditional,
     Declare,
     Evaluate,
     Expr,
+    If,
     Index,
     LaunchStmt,
     Literal,
@@ -115,6 +118,18 @@ def inputs(f: Function) -> frozenset[str]:
     begun = (v.id for v in declared(f) if holds(v.init, (Name, Special, Call)))
     elsewhere = variables_set(n for n in nodes if id(n) not in counting)
     return frozenset((*begun, *variables_set(walk(steps)), *(p.id for p in f.parameters))) - elsewhere
+
+
+@by_identity
+def conditions(f: Function) -> frozenset[int]:
+    """id() of what the ways of a function depend on: conditions, and what `&&`, `||` and `!` make them of."""
+    found = [n.condition for n in nodes_of(f.body) if isinstance(n, If | Loop | Conditional)]
+    for e in found:
+        if isinstance(e, Binary) and e.op in ("&&", "||"):
+            found += [e.left, e.right]
+        elif isinstance(e, Unary | Cast):
+            found.append(e.operand)
+    return frozenset(map(id, found))
 
 
 @by_identity

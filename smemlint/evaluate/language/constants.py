@@ -45,6 +45,7 @@ from smemlint.ir import (
     UnknownExpr,
     Var,
 )
+from smemlint.ir.expr import NOT_UNDERSTOOD
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import INT, ULONG, is_reference
 from smemlint.ir.walk import names_in
@@ -173,5 +174,9 @@ def unknown_value(m: Machine, e: UnknownExpr) -> Value:
         if isinstance(v, Pointer) and v.object.storage == "shared":
             escape(v)
             m.note("unknown-expression", f"{e.reason}, given the address of `{v.object.name}`", e.place)
+    if e.reason == NOT_UNDERSTOOD and len(e.parts) > 1 and not m.host:
+        target = unseen(m, e.parts[0], lvalue)  # it may be assigned
+        if isinstance(target, Pointer) and target.object.storage == "local":
+            target.object.lose()
     uniform = bool(values) and all(is_uniform(v) for v in values)
     return Other(None, uniform, Unresolved("unknown-expression", e.reason, e.place))

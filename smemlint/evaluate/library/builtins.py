@@ -70,7 +70,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import OBJECT
 from smemlint.ir.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG
-from smemlint.ir.uses import inputs
+from smemlint.ir.uses import conditions, inputs
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
@@ -144,7 +144,7 @@ def _unknown_function(m: Machine, e: Call, name: str, discarded: bool) -> Value:
             may_set(v)
         if name.startswith(LIBRARIES):
             may_set_referred(m, e.arguments)
-        elif discarded and effect_of(name) is None:
+        elif (discarded or _is_condition(m, e)) and effect_of(name) is None:
             may_set_referred(m, [a for a in e.arguments if not _is_input(m, a)])
         may_set_referred(m, (e.arguments[i] for i in e.lent if 0 <= i < len(e.arguments)))
     uniform = bool(values) and all(is_uniform(v) for v in values)
@@ -157,6 +157,11 @@ def _is_input(m: Machine, a: Expr) -> bool:
     """Whether an argument is a variable that a function is taken to read, and not to set."""
     f = m.frame.function
     return isinstance(a, Name) and f is not None and a.id in inputs(f)
+
+
+def _is_condition(m: Machine, e: Call) -> bool:
+    """Whether what a call gives says which way to go: `while (next(i))`."""
+    return m.frame.function is not None and id(e) in conditions(m.frame.function)
 
 
 def _forget_given(m: Machine, name: str, values: Sequence[Value], e: Call) -> None:
@@ -213,7 +218,10 @@ def constructed(m: Machine, t: RecordRef, e: Construct) -> Value | None:
                 text = f"`{t.name}`, which uses shared memory in its own way,"
                 escaped(m, given(m, a), "library-storage", text, call)
         return RecordValue(t, {})
-    if len(e.arguments) == 1 and m.types.record_of(t) is None and m.types.layout(t) is None:
+    if m.host or m.types.record_of(t) is not None or m.types.layout(t) is not None:
+        return None
+    lent(m, Call(e, e.arguments, e.place), t.name)
+    if len(e.arguments) == 1:
         p = unseen(m, e.arguments[0], lvalue)
         if isinstance(p, Pointer) and p.object.storage == "shared" and is_class(m, p.pointee):
             escaped(m, p, "unknown-function", f"`{t.name}`", Call(e, e.arguments, e.place))

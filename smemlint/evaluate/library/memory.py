@@ -271,13 +271,15 @@ def _named_by(
             yield id, o
 
 
-def lent(m: Machine, e: Call) -> None:
+def lent(m: Machine, e: Call, name: str = "") -> None:
     """Say that unknown code may take elements of shared arrays by reference, and not read each once."""
     for a in e.arguments:
         if isinstance(a, Name | Index | Member) or (isinstance(a, Unary) and a.op == "*"):
             p = unseen(m, a, lvalue)
-            if isinstance(p, Pointer) and p.object.storage == "shared" and not is_class(m, p.pointee):
-                text = f"`{called(e)}` may take an element of `{p.object.name}` by reference"
+            if not isinstance(p, Pointer) or isinstance(p.pointee, ArrayOf) or is_class(m, p.pointee):
+                continue
+            if p.object.storage == "shared":
+                text = f"`{name or called(e)}` may take an element of `{p.object.name}` by reference"
                 m.note("unknown-function", text, e.place)
 
 
@@ -292,11 +294,11 @@ def may_set(v: Value) -> None:
             return
         t = element_type(v.object.type)
         if isinstance(t, Scalar) or is_vector(t):
-            v.object.cells, v.object.havoc, v.object.uniform = {}, True, False
+            v.object.lose()
         elif isinstance(t, RecordRef):  # the arrays that it leads to are told with the call
-            kept = (at for at, x in v.object.cells.items() if not isinstance(x, Int))
-            v.object.cells = {at: v.object.cells[at] for at in kept}
-            v.object.havoc, v.object.uniform = True, False
+            kept: dict[int, Value] = {at: x for at, x in v.object.cells.items() if not isinstance(x, Int)}
+            v.object.lose()
+            v.object.cells = kept
 
 
 def may_set_referred(m: Machine, arguments: Iterable[Expr]) -> None:

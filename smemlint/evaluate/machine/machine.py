@@ -297,9 +297,7 @@ class Machine:
                 o = target.object
                 self.memo.passed_over.add(o.id)
             if o.storage == "local" and not (o.havoc and not o.cells):
-                o.cells = {}
-                o.havoc = True
-                o.uniform = False
+                o.lose()
 
     def _forget_member(self, name: str) -> None:
         """A number in the object that the method in progress runs on is unknown from here on."""
@@ -311,7 +309,7 @@ class Machine:
         start, t = layout.fields.get(name, (0, None)) if layout is not None else (0, None)
         size = self.types.size_of(t) if t is not None else None
         if size is None or not this.offset.known or not isinstance(at, int):
-            o.cells, o.havoc, o.uniform = {}, True, False
+            o.lose()
             return
         first = at + start
         for k in [k for k in o.cells if first <= k < first + size]:

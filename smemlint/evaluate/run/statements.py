@@ -49,6 +49,7 @@ from smemlint.ir import (
     UnknownStmt,
     Var,
 )
+from smemlint.ir.expr import uncast
 from smemlint.ir.macros import asserted, is_macro_like
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
@@ -238,7 +239,7 @@ def _deduced(t: Type, v: Value) -> Type:
 
 def run_evaluate(m: Machine, s: Evaluate) -> None:
     since, guesses = len(m.log), m.unknowns.guesses
-    m.context.discarded = s.expr
+    m.context.discarded = uncast(s.expr)
     if not m.host and (macro := _written_macro(s)) is not None and macro.name not in m.module.overloads:
         text = "is not defined in the files that were read: what it stands for was not analysed"
         m.note("unknown-macro", f"`{macro.name}` {text}", macro.place)

@@ -167,6 +167,10 @@ class Object:
     generic: bool = False
     """The compiler loads such a pointer from a table: nothing is known to it of where it leads."""
 
+    def lose(self) -> None:
+        """Hold what is not known, and may differ from lane to lane."""
+        self.cells, self.havoc, self.uniform = {}, True, False
+
 
 @record(frozen=True, eq=False, slots=True)
 class Option:

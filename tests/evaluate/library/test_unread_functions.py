@@ -54,6 +54,8 @@ def _grade(call: str, index: str) -> tuple[Grade, float | None]:
         ("if (t & 1) adjust(pitch);", "t * pitch"),
         ("for (int i = 0; i < n; i++) adjust(pitch);", "t * pitch"),
         ("for (int i = 0; i < n; i++) { s[t * pitch + i % 8] = 2; adjust(pitch); }", "t * pitch"),
+        ("while (lib::next(pitch)) out[pitch] = 1;", "t * pitch"),
+        ("if (!lib::fits(pitch) || n > 3) out[t] = 1;", "t * pitch"),
         ("auto set = [&](int p) { pitch = p; }; lib::run(set);", "t * pitch"),
         ("lib::run([&](int p) { pitches[p] = p; });", "t * pitches[1]"),
     ],
@@ -80,3 +82,51 @@ def test_a_number_that_a_function_without_a_body_may_set_is_not_known_behind_it(
 )
 def test_what_a_function_without_a_body_is_taken_to_read_stays(call: str, index: str) -> None:
     assert _grade(call, index) == (Grade.EXACT, 1.0)
+
+
+ASSIGNED = """
+#define ADVANCE(p) p = lib::offset(p, 1)
+struct It {{ float *p; int k; }};
+__global__ void k(float *out, int n) {{
+    __shared__ float s[2048];
+    int t = threadIdx.x;
+    float *p = s, *q = s + 32;
+    It it{{s, 1}}, other{{s, 2}};
+    {call}
+    {store}
+    __syncthreads();
+    out[t] = s[t];
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "store"),
+    [
+        ("p = lib::offset(p, t);", "*p = 1;"),
+        ("p = offset(s, t);", "p[t] = 1;"),
+        ("ADVANCE(p);", "*p = 1;"),
+        ("p = /* a comment that is longer than what stands between others */ lib::offset(p, t);", "*p = 1;"),
+        ("p = n > 3 ? lib::offset(p, t) : lib::offset(q, t);", "*p = 1;"),
+        ("q = p = lib::offset(p, t);", "q[t] = 1;"),
+        ("it = lib::next(it);", "it.p[t * it.k] = 1;"),
+        ("it = n > 3 ? lib::next(it) : other;", "it.p[t * it.k] = 1;"),
+    ],
+)
+def test_a_pointer_that_an_unread_function_gives_is_not_what_it_was(call: str, store: str) -> None:
+    text = ASSIGNED.format(call=call, store=store)
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert all(c.grade is not Grade.EXACT for c in score_all(trace) if c.trace.site.op == "store")
+    assert trace.notes
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["(void)lib::put(s[t * 32]);", "lib::Ref ref(s[t * 32]); ref = 1;", "lib::Ref ref(s[t], s[t * 2]);"],
+)
+def test_an_element_that_unread_code_may_take_by_reference_is_said(call: str) -> None:
+    text = KERNEL.format(call=call, index="t")
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    assert any("may take an element of `s`" in note.text for note in trace.notes)

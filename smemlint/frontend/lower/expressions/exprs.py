@@ -42,7 +42,7 @@ from smemlint.ir import (
     Unary,
     UnknownExpr,
 )
-from smemlint.ir.expr import PLACED
+from smemlint.ir.expr import NOT_UNDERSTOOD, PLACED
 from smemlint.ir.types import DOUBLE, INT
 from smemlint.patterns import pattern
 
@@ -225,12 +225,6 @@ class ExpressionLowering:
             return self._without_parts(node, text, place)
         if text.startswith("__builtin_choose_expr") and len(expressions) == 3:
             return self.lower(expressions[1])
-        if (
-            expressions[0].kind in (kinds.DECL_REF, kinds.MEMBER_REF_EXPR)
-            and len(text) > 1
-            and text.endswith(")")
-        ):
-            return self._c.calls.recovered(node, expressions)
         if len(expressions) == 2:
             operator = self._between(expressions[0], expressions[1])
             if operator is not None:
@@ -239,10 +233,24 @@ class ExpressionLowering:
                 return builtin_operator(operator, operands, place, False)
         if len(expressions) == 3 and self._text_between(expressions[0], expressions[1]) == "?":
             return self._either(expressions, place)
+        if (
+            expressions[0].kind in (kinds.DECL_REF, kinds.MEMBER_REF_EXPR)
+            and len(text) > 1
+            and text.endswith(")")
+            and self._is_called(expressions[0], node, text)
+        ):
+            return self._c.calls.recovered(node, expressions)
         if "?:" in text.replace(" ", "") and len(expressions) >= 2:
             first = self.lower(expressions[0])
             return Conditional(first, first, self.lower(expressions[-1]), place)
-        return UnknownExpr("not understood by clang", self.lower_all(expressions), place)
+        return UnknownExpr(NOT_UNDERSTOOD, self.lower_all(expressions), place)
+
+    def _is_called(self, first: Node, node: Node, text: str) -> bool:
+        """Whether what stands behind a name begins its arguments, as far as the text tells."""
+        name, whole = self._c.place(first), self._c.place(node)
+        if name is None or whole is None or name.path != whole.path:
+            return True
+        return text[name.end_offset - whole.offset :].lstrip()[:1] not in ("=", "?", *"+-*/%&|^")
 
     def _between(self, left: Node, right: Node) -> str | None:
         """The operator written between two operands that clang could not combine."""
