@@ -42,7 +42,6 @@ from smemlint.evaluate.memory.several import (
 )
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.record_parts import NUMBER, Moved, may_skip_padding, whole
-from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.affine import atom
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, add, formed, one_for_each_warp, plus
@@ -63,6 +62,7 @@ from smemlint.ir import (
 from smemlint.ir.expr import uncast
 from smemlint.ir.types import BFLOAT16, HALF, LONG, SHORT, USHORT
 from smemlint.ir.uses import array_of
+from smemlint.ir.vectors import is_vector
 
 MOST_MEMBERS = 8
 """Members of a record that are told apart where it is read as a whole."""

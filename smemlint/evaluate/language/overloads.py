@@ -9,7 +9,6 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.bases import steps_to_base
 from smemlint.evaluate.types.matching import Binding, Bindings, bound, condition_of, is_type
 from smemlint.evaluate.types.requirements import asked, holds, weight
-from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import Pointer, Value
 from smemlint.evaluate.values.widths import promoted
@@ -32,6 +31,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import DOUBLE, FLOAT, VOID, is_reference
+from smemlint.ir.vectors import is_vector
 from smemlint.ir.walk import walk
 
 

@@ -48,7 +48,6 @@ from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import LIBRARIES
 from smemlint.evaluate.types.matching import is_type
-from smemlint.evaluate.types.vectors import is_vector, vector_layout
 from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.comparison import extreme
@@ -71,6 +70,7 @@ from smemlint.ir import (
 from smemlint.ir.expr import OBJECT
 from smemlint.ir.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 from smemlint.ir.uses import conditions, inputs
+from smemlint.ir.vectors import is_vector, vector_named
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
 from smemlint.toolkit.table import effect_of
@@ -118,7 +118,7 @@ def _function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: b
     if is_atomic(name):
         return atomic(m, e, short_name(name), discarded)
     vector = short_name(name).removeprefix("make_")
-    if vector != short_name(name) and vector_layout(vector) is not None:
+    if vector != short_name(name) and vector_named(vector) is not None:
         return build(m, RecordRef(vector), e.arguments, e.place)
     if discarded and not m.host and effect_of(name) is None:
         lent(m, e)

@@ -27,7 +27,6 @@ from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.local_memory import known_offset, write_cells
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.affine import whole
 from smemlint.evaluate.values.number import Int, add, form_of, scale
 from smemlint.evaluate.values.pieces import within
@@ -58,6 +57,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.types import LONG, UCHAR, UINT, ULONG, element_type
 from smemlint.ir.uses import places_set
+from smemlint.ir.vectors import is_vector
 from smemlint.ir.walk import names_in
 
 Ints = NDArray[np.int64]

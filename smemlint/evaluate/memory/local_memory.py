@@ -14,7 +14,6 @@ from smemlint.evaluate.memory.merging import masked, merge, one_of_functions
 from smemlint.evaluate.memory.several import loaded_from_a_table, lost_among, narrowed, one_of
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.number_members import number_members
-from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.arithmetic import convert
 from smemlint.evaluate.values.choices import on_way, with_choice
@@ -37,6 +36,7 @@ from smemlint.evaluate.values.value import (
 )
 from smemlint.ir import Place, PointerTo, RecordRef, Scalar, Type
 from smemlint.ir.types import INT, ULONG
+from smemlint.ir.vectors import is_vector
 
 _SHORT = 8
 """Rows of a table of constants in host code that are looked at one by one."""

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.types.record_layout import Builder, Layout
-from smemlint.evaluate.types.vectors import vector_layout
 from smemlint.ir import ArrayOf, Literal, Packing, RecordRef, TemplateArgument, Type
+from smemlint.ir.vectors import vector_named
 
 _GROUPS = {"thread_block": 24, "thread_group": 16, "coalesced_group": 16, "grid_group": 16}
 """Bytes of cooperative groups."""
@@ -36,7 +36,7 @@ def is_array(t: Type) -> bool:
 def library_layout(t: RecordRef, size_of: Bytes, align_of: Bytes) -> Layout | None:
     """Return the layout of a library's class by its name; None for any other."""
     short = t.name.rsplit("::", 1)[-1]
-    vector = vector_layout(short)
+    vector = _vector(short)
     if vector is not None:
         return vector
     if t.name.startswith("cooperative_groups::"):
@@ -60,10 +60,20 @@ def library_layout(t: RecordRef, size_of: Bytes, align_of: Bytes) -> Layout | No
         if size:
             return Layout(2 * size, 2 * size, {"re": (0, element), "im": (size, element)})
     if short in ("cuComplex", "cuFloatComplex", "cufftComplex"):
-        return vector_layout("float2")
+        return _vector("float2")
     if short in ("cuDoubleComplex", "cufftDoubleComplex"):
-        return vector_layout("double2")
+        return _vector("double2")
     return None
+
+
+def _vector(name: str) -> Layout | None:
+    v = vector_named(name)
+    if v is None:
+        return None
+    n, each = len(v.axes), v.element
+    return Layout(
+        each.size * n, v.alignas or each.size, {a: (i * each.size, each) for i, a in enumerate(v.axes)}
+    )
 
 
 def _in_order(t: RecordRef, names: Iterable[str], size_of: Bytes, align_of: Bytes) -> Layout | None:

@@ -15,7 +15,6 @@ from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.parameters import template_parameters, type_template
 from smemlint.frontend.lower.types import is_constant, own_arguments
-from smemlint.frontend.lower.vectors import vector_alignment
 from smemlint.frontend.text.hidden import packing
 from smemlint.ir import (
     Expanded,
@@ -37,6 +36,7 @@ from smemlint.ir import (
     Var,
 )
 from smemlint.ir.types import primary_name
+from smemlint.ir.vectors import vector_named
 from smemlint.patterns import pattern
 
 _PUBLIC = 1
@@ -575,7 +575,9 @@ class RecordLowering:
             fields = [self._field(k) for k in kids if k.kind == kinds.FIELD]
             if not fields:
                 return  # what is in it is not declared here
-            align = self._c.decls.alignment(kids) or vector_alignment(name)
+            vector = vector_named(name)
+            of_vector = Literal(vector.alignas) if vector is not None and vector.alignas else None
+            align = self._c.decls.alignment(kids) or of_vector
             union = defined.kind == kinds.UNION
             c.found.records[name] = Record(
                 name, tuple(fields), self._c.decls.place_of(defined), parameters, union, align

@@ -13,14 +13,27 @@ from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.templates.parameters import named_alias
 from smemlint.frontend.lower.templates.variables import written
 from smemlint.frontend.lower.types import plain
-from smemlint.frontend.lower.vectors import vector_record
 from smemlint.frontend.prelude.precompiled import library_typedef
 from smemlint.frontend.text.expansion import expanded
 from smemlint.frontend.text.lexed import lex
 from smemlint.frontend.text.requirements import both, clauses
 from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
 from smemlint.frontend.text.textual import TextError, TextParser
-from smemlint.ir import Expr, MemberType, Name, RecordRef, TemplateArgument, Type, TypeParam, UnknownExpr
+from smemlint.ir import (
+    Expr,
+    Field,
+    Literal,
+    MemberType,
+    Name,
+    Place,
+    Record,
+    RecordRef,
+    TemplateArgument,
+    Type,
+    TypeParam,
+    UnknownExpr,
+)
+from smemlint.ir.vectors import vector_named
 from smemlint.patterns import pattern
 
 _TEXT_LIMIT = 4000
@@ -87,6 +100,18 @@ class TextLowering:
                 return member
         return self._declared_type(name, arguments)
 
+    def _vector(self, name: str) -> Type | None:
+        """`float4`, `__half2`, `dim3` and their like by name alone."""
+        vector = vector_named("uint3" if name == "dim3" else name)
+        if vector is None:
+            return None
+        if name not in self._c.found.records:
+            nowhere = Place("", 1, 1, 1, 1, 0, 0)
+            fields = tuple(Field(axis, vector.element, nowhere) for axis in vector.axes)
+            align = Literal(vector.alignas) if vector.alignas else None
+            self._c.found.records[name] = Record(name, fields, nowhere, align=align)
+        return RecordRef(name)
+
     def _declared_type(self, name: str, arguments: tuple[TemplateArgument, ...] | None) -> Type | None:
         declarations = self._c.declarations
         scope, _, last = name.rpartition("::")
@@ -112,7 +137,7 @@ class TextLowering:
             node = declarations.library_type(last)
             if node is None and arguments is None:
                 meant = library_typedef(last)
-                return vector_record(self._c, last) if meant is None else self.read_type(meant)
+                return self._vector(last) if meant is None else self.read_type(meant)
         if node is None and arguments is not None:
             trait = _trait(last, arguments) if name.removesuffix(last) in TRAIT_SCOPES else None
             return trait or (RecordRef(name, arguments) if _CLASS.fullmatch(name) else None)

@@ -17,10 +17,10 @@ from smemlint.source.per_text import per_text
 from smemlint.source.tokens import literals
 
 _KERNEL = pattern(rb"(?<!\w)__global__(?!\w)")
-CALLS = rb"<<<|cudaLaunch\w*Kernel|cuLaunchKernel|cudaGraph\w*KernelNode"
-MATTERS = pattern(rb"__global__|__shared__|" + CALLS)
+MATTERS = pattern(rb"__global__|__shared__|<<<|cudaLaunch\w*Kernel|cuLaunchKernel|cudaGraph\w*KernelNode")
 """Code with one of these is lowered, whatever calls it."""
 LAUNCHES = pattern(rb"<<<|[lL]aunch\w*Kernel|cudaGraph\w*KernelNode")
+"""What starts kernels, or is a project's own function that does (`launchSumKernel`)."""
 _INSTANTIATES = pattern(rb"(?<![\w:.>])template\s+(?!(?:class|struct|union)\b)[^<\s]")
 _SAYS_SHARED = pattern(
     rb"(?<!\w)(?:__shared__(?!\w)|[A-Z0-9_]*(?:SHARED|SMEM)[A-Z0-9_]*(?:\s*\(|\s+[A-Za-z_])"

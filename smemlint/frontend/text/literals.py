@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from smemlint.frontend.text.scalars import BY_KIND, LONG_LONG, ULONG_LONG
+from smemlint.frontend.text.scalars import BY_KIND
 from smemlint.ir import FloatLiteral, Literal
 from smemlint.ir.nodes import Scalar
-from smemlint.ir.types import CHAR, DOUBLE, FLOAT, INT, LONG, UINT, ULONG
+from smemlint.ir.types import CHAR, DOUBLE, FLOAT, INT, LONG, LONG_LONG, UINT, ULONG, ULONG_LONG
 from smemlint.patterns import pattern
 
 _INTEGER = pattern(r"(0[xX][\da-fA-F]+|0[bB][01]+|\d+)([uUlLzZ]*)$")

@@ -14,17 +14,16 @@ from smemlint.ir.types import (
     HALF,
     INT,
     LONG,
+    LONG_LONG,
+    SCHAR,
     SHORT,
     UCHAR,
     UINT,
     ULONG,
+    ULONG_LONG,
     USHORT,
     VOID,
 )
-
-SCHAR = Scalar("signed char", 1, "int")
-LONG_LONG = Scalar("long long", 8, "int")
-ULONG_LONG = Scalar("unsigned long long", 8, "uint")
 
 BY_KIND: dict[int, Scalar] = {
     2: VOID,

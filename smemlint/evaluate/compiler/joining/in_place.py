@@ -17,9 +17,9 @@ from smemlint.evaluate.analysis.first_uses import is_used_before
 from smemlint.evaluate.compiler.joining.join_events import JoinGroup
 from smemlint.evaluate.compiler.log import Entry
 from smemlint.evaluate.machine.machine import Barrier, Event, SiteLog
-from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.value import same
 from smemlint.ir.types import element_type
+from smemlint.ir.vectors import is_vector
 
 LOOK = 256
 """Accesses behind a load that are looked at."""

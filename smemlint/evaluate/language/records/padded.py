@@ -14,13 +14,13 @@ from smemlint.evaluate.analysis.parts_read.members import chosen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.types.record_parts import LINE, Moved, numbers
-from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
 from smemlint.ir import Call, Conditional, Construct, Expr, Function, Name, RecordRef, Scalar, Type
 from smemlint.ir.expr import uncast, uncopied
 from smemlint.ir.types import is_reference
 from smemlint.ir.uses import array_of
+from smemlint.ir.vectors import is_vector
 from smemlint.records import record
 
 Part = tuple[int, int]

@@ -13,11 +13,11 @@ from itertools import takewhile
 from smemlint.banks import WORD
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine
 from smemlint.evaluate.memory.segment import declared_alignment
-from smemlint.evaluate.types.vectors import is_vector
 from smemlint.evaluate.values.number import Int, plus
 from smemlint.evaluate.values.value import Object, Other, Pointer, RecordValue, Value, same
 from smemlint.ir import Call, Construct, Expr, InitList, Scalar
 from smemlint.ir.expr import uncast
+from smemlint.ir.vectors import is_vector
 from smemlint.records import record
 
 MOST = 64
