@@ -116,7 +116,8 @@ def triangle_stays(trip: int, sizes: Sequence[Counts], within: Sequence[Sequence
     (once, then), (first, second) = map(sum, within), (4 * (a + g) + o for a, o, g in sizes)
     if then < once <= _FEW:
         return False  # they are seen to go round that often at most
-    body = max((second - first) // (then - once), 0) + 1
+    # where one loop gains the rounds that another loses, all of it counts as theirs
+    body = max((second - first) // (then - once) if then != once else first // max(once, 1), 0) + 1
     copies, _ = _run_time_copies(body, body, special=False)
     each = _AROUND + body * (copies + 1 if copies > 1 else 1)
     return trip * (max(first - once * (body - 1), 0) + each * len(within[0])) > _FULL_EARLY
