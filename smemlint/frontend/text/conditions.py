@@ -157,6 +157,8 @@ ARCHITECTURE = "__CUDA_ARCH__"
 _ON_ARCHITECTURE = pattern(r"(?<!defined\()(?<!defined )\b__CUDA_ARCH__\b")
 ARCHITECTURES = (900, 800, 1000, 1200)
 """Values of `__CUDA_ARCH__` at which text is tried that the one that is asked for switches off."""
+OLDEST = 500
+"""Text for devices below is not tried: compilers have left them, and their banks work in other ways."""
 _HOLDS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq, "!=": operator.ne, "<": operator.lt,
     "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -184,4 +186,4 @@ def _comparison(name: str, sign: str, value: str, holds: bool) -> Wish | None:
         "<": number - step,
         "!=": number + 1,
     }[sign]
-    return {name: str(chosen)} if chosen >= 0 else None
+    return {name: str(chosen)} if chosen >= (OLDEST if name == ARCHITECTURE else 0) else None
