@@ -242,7 +242,7 @@ class Healing:
         what, name, owner = match.group(1), match.group(2), match.group(3)
         around = self._uses.usage(problem, name)
         called = around is not None and around.template is not None and around.after_template[:1] == "("
-        if around is None or (around.previous != "::" and not called):
+        if around is None or not (around.previous == "::" or called or self._uses.is_gone_through(problem)):
             return False
         plain = re.sub(r"<.*>", "", owner).removeprefix("const ").strip()
         entry = self._names.find(tuple(plain.split("::"))) or self._names.find(
@@ -435,10 +435,12 @@ class Healing:
         return False
 
     def ranged(self, match: re.Match[str], problem: Problem) -> bool:
-        """`for (int i : strides(n))`: what an unknown function gives is gone through."""
+        """`for (auto x : some)` over a class that was guessed, or over what an unknown function gives."""
         found = _BEHIND_COLON.match(self._uses.text(problem.path), problem.offset)
-        entry = self._names.find(tuple(re.findall(r"\w+", found.group(1)))) if found else None
-        if entry is None or entry.kind != FUNCTION or entry.text:
+        named = self._names.find(tuple(re.findall(r"\w+", found.group(1)))) if found else None
+        kind = self._names.find(tuple(match.group(1).split("::")))
+        entry = kind if kind is not None and kind.kind == TYPE else named
+        if entry is None or entry.kind not in (FUNCTION, TYPE) or entry.text:
             return False
         entry.text = RANGE
         return True
@@ -503,7 +505,7 @@ _REACTIONS: tuple[tuple[re.Pattern[str], _Reaction], ...] = tuple(
         (rf".*(?:binary expression \(|operand types ){_OPERAND} and {_OPERAND}\)", Healing.computes),
         (r"cannot (?:in|de)crement value of type '(?:const )?([\w:]+)'", Healing.computes),
         (r"base specifier must name a class", Healing.needs_class),
-        (r"invalid range expression of type ", Healing.ranged),
+        (r"invalid range expression of type '(?:const )?([\w:]+)", Healing.ranged),
         (r"(?:expected class name|unknown class name)", Healing.class_name),
         (
             r"'([A-Za-z_]\w*)'(?: \(aka '.*'\))? is not a class, namespace, or enumeration",

@@ -19,7 +19,7 @@ from smemlint.frontend.text.context import (
     in_parameter_list,
     usage,
 )
-from smemlint.frontend.text.healed import FUNCTION, KERNEL, NAMESPACE, NUMBER_TYPE, TYPE, VALUE, Healed
+from smemlint.frontend.text.healed import FUNCTION, KERNEL, NAMESPACE, NUMBER_TYPE, RANGE, TYPE, VALUE, Healed
 from smemlint.frontend.text.scalars import library_scalar
 from smemlint.ir.macros import is_macro_like
 from smemlint.patterns import pattern
@@ -30,6 +30,9 @@ _MACRO = pattern(r"^[ \t]*#[ \t]*define[ \t]+\w+(?:\([^)\n]*\))?((?:[^\n\\]|\\\r
 _USING_BEFORE = pattern(r"\busing\s+(?:::\s*)?(?:\w+\s*::\s*)+\Z")
 MAX_USES = 5
 """Uses of a name that a using declaration brings in that are looked at."""
+_LOOP_BEFORE = pattern(r".*\bfor\s*\(([^;]*)\Z", re.DOTALL)
+_COLON = pattern(r"(?<!:):(?!:)")
+_MADE_OF = pattern(r"\bauto\b[\s&*]*(\w+)\s*=\s*\{?[^;{}]*\Z")
 _ALIAS_BEFORE = pattern(r"\busing\s+\w+\s*=\s*(?:typename\s+)?(?:\w+::)*\Z")
 
 
@@ -96,6 +99,26 @@ class Uses:
 
     def entry(self, name: str, around: Usage | None, problem: Problem, wants_type: bool = False) -> Healed:
         """The kind of thing that a use asks for."""
+        entry = self._asked_for(name, around, problem, wants_type)
+        if entry.kind in (VALUE, FUNCTION) and not entry.text and self.is_gone_through(problem):
+            entry.text = RANGE
+        return entry
+
+    def is_gone_through(self, problem: Problem) -> bool:
+        """Whether a name stands in what a loop goes through, or in what a variable is that one does."""
+        text = self.text(problem.path)
+        before = text[max(0, problem.offset - 200) : problem.offset]
+        loop = _LOOP_BEFORE.search(before)
+        parts = _COLON.split(loop.group(1), 1) if loop is not None else ()
+        if len(parts) == 2:
+            return parts[1].count("(") >= parts[1].count(")")
+        made = _MADE_OF.search(before)
+        if made is None:
+            return False
+        over = rf"\bfor\s*\([^;()]*:\s*{made.group(1)}\s*\)"
+        return re.compile(over).search(text, problem.offset, problem.offset + 5000) is not None
+
+    def _asked_for(self, name: str, around: Usage | None, problem: Problem, wants_type: bool) -> Healed:
         if around is None:
             return Healed(name, type_kind(name) if wants_type else VALUE)
         text = self.text(problem.path)

@@ -158,7 +158,8 @@ typedef long clock_t, time_t;
 namespace smemlint {
 struct told { operator int() const; template <class T> const told& operator<<(const T&) const; };
 struct range {
-    struct iterator { int& operator*() const; iterator& operator++(); bool operator!=(const iterator&) const; };
+    struct item { operator int() const; template <class T> operator T*() const; };
+    struct iterator { item& operator*() const; iterator& operator++(); bool operator!=(const iterator&) const; };
     operator int() const; iterator begin() const; iterator end() const;
 };
 }

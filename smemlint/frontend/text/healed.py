@@ -28,7 +28,7 @@ FUNCTION = "function"
 KERNEL = "kernel"
 """The text of a function that is started."""
 RANGE = "range"
-"""The text of a function that gives what a loop goes through."""
+"""The text of what a loop goes through, or of a function that gives it."""
 NAMESPACE = "namespace"
 MACRO = "macro"
 
@@ -45,7 +45,7 @@ ALIASES = {
 @record
 class Healed:
     """One name. parameters: kinds of its template parameters (`t` type, `v` value), None when it is no
-    template. text: of a macro, what follows its name; of a function, KERNEL or RANGE. children: what is
+    template. text: of a macro, what follows its name; else KERNEL or RANGE. children: what is
     declared inside, of a namespace or type. imported: `using space::name;` makes it known without its
     namespace."""
 
@@ -222,6 +222,8 @@ _STRUCT = (
     "{0}* operator->() const; {0}& operator*() const; "
 )
 
+_RANGE = "smemlint::range::iterator begin() const; smemlint::range::iterator end() const;"
+
 
 def _scope(scope: Healed, number: Iterator[int], value: str) -> list[str]:
     """Declarations of everything in a namespace or class. value: the type of a value."""
@@ -234,6 +236,7 @@ def _scope(scope: Healed, number: Iterator[int], value: str) -> list[str]:
             lines.append(f"typedef _BitInt({_WIDTHS[next(number) % len(_WIDTHS)]}) {entry.name};")
         elif entry.kind in (TYPE, NUMBER_TYPE):
             body = [_STRUCT.format(entry.name), *_scope(entry, number, value)]
+            body += [_RANGE] if entry.text == RANGE else []
             lines += [f"{_template(entry)}struct {entry.name} {{", *body, "};"]
         elif entry.kind == FUNCTION:
             parameters = "".join(f"{p}, " for p in _parameters(entry.parameters or ""))
@@ -259,7 +262,8 @@ def _scope(scope: Healed, number: Iterator[int], value: str) -> list[str]:
                 f"{_template(entry)}{'static ' if inside_class else ''}constexpr int {entry.name} = 1;"
             )
         elif entry.kind == VALUE:
-            lines.append(f"{'static' if inside_class else 'extern'} {value} {entry.name};")
+            of = "smemlint::range" if entry.text == RANGE else value
+            lines.append(f"{'static' if inside_class else 'extern'} {of} {entry.name};")
     return lines
 
 

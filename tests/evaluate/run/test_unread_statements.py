@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from smemlint.api import Job, analyse_file
 
 
@@ -47,3 +49,40 @@ def test_what_unknown_functions_give_is_gone_through() -> None:
         (8, "load", "exact", 2.0, 2.0, (256, 1, 1)),
     ]
     assert not report.unparsed
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "for (const auto &q : lib::all)",
+        "for (lib::Q q : {lib::first, lib::last})",
+        "auto some = {lib::first, lib::last}; for (const auto q : some)",
+        "const auto &some = lib::get(3); for (auto q : some)",
+        "lib::List<float> some; for (const auto &q : some)",
+        "lib::Lists some; for (auto &q : some.all())",
+        "for (std::pair<int, lib::Q> q : lib::pairs<int>(3))",
+    ],
+)
+@pytest.mark.parametrize("arguments", ["<<<8, 64>>>(out)", "<<<q.blocks, 64>>>(q.data())"])
+def test_launches_in_a_loop_over_what_is_unknown_are_seen(loop: str, arguments: str) -> None:
+    text = f"""
+    #include "lib/missing.h"
+    __global__ void k(float *out) {{
+        __shared__ float s[256];
+        s[threadIdx.x * 2] = 1;
+        out[threadIdx.x] = s[0];
+    }}
+    void go(float *out) {{ {loop} k{arguments}; }}
+    """
+    kernels = analyse_file(Job("/t/k.cu", text=text)).kernels
+    assert {(k.launch.block, k.launch.origin[:4]) for k in kernels} == {((64, 1, 1), "k.cu")}
+
+
+def test_an_element_of_what_is_unknown_is_given_to_a_kernel() -> None:
+    text = """
+    #include "lib/missing.h"
+    __global__ void k(float *out) { __shared__ float s[64]; s[threadIdx.x * 2 % 64] = out[0]; }
+    void go() { for (auto q : lib::pointers()) k<<<8, 32>>>(q); }
+    """
+    (kernel,) = analyse_file(Job("/t/k.cu", text=text)).kernels
+    assert kernel.launch.block == (32, 1, 1)
