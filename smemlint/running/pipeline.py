@@ -60,6 +60,8 @@ def examine(job: Job, shown: Callable[[str], str], known: Known | None = None) -
 
     known: what reading the file with another text taught.
     """
+    if known is None:  # an edit that is tried forgets nothing that time ended in the file as it is
+        clock.begin()
     with ExitStack() as stack:
         for path, text in job.instead:
             stack.enter_context(read_instead(path, as_bytes(text)))
@@ -73,7 +75,6 @@ def examine(job: Job, shown: Callable[[str], str], known: Known | None = None) -
 def _examined(job: Job, shown: Callable[[str], str], earlier: Known) -> Examined | FileReport:
     sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
     began = clock.now()
-    clock.begin()
     ends = Ends.of(began, job.seconds)
     path = shown(job.path)
     known = replace(earlier.fresh(), until=ends.reading)

@@ -6,6 +6,9 @@ import pytest
 
 from smemlint import api
 from smemlint.diagnose.model import FileReport
+from smemlint.frontend import Known
+from smemlint.running import pipeline
+from smemlint.running.schedule import FixWork
 from smemlint.system import clock
 
 TEXT = """
@@ -105,3 +108,15 @@ def test_what_time_ends_anywhere_is_unresolved_or_as_it_was(monkeypatch: pytest.
             else:
                 assert now == full[access], last
     assert lost > 5
+
+
+def test_an_edit_that_is_tried_does_not_forget_what_time_ended_before() -> None:
+    text = "__global__ void k(float *p) { __shared__ float s[32]; s[threadIdx.x] = 0; *p = s[1]; }\n"
+    job = api.Job("/t/k.cu", text=text)
+    api.analyse_file(job)
+    assert not clock.ended()
+    clock.end()
+    assert pipeline._from_nothing(job, FixWork(float("inf")), 0, Known())(text.encode()) is not None
+    assert clock.ended()  # the report must not be kept in the cache
+    api.analyse_file(job)
+    assert not clock.ended()
