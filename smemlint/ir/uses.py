@@ -32,6 +32,7 @@ from smemlint.ir.nodes import (
     Unary,
     Var,
 )
+from smemlint.ir.types import is_reference
 from smemlint.ir.walk import nodes_of, walk
 
 T = TypeVar("T")
@@ -110,23 +111,32 @@ def variables(f: Function) -> Mapping[str, Var]:
 
 @by_identity
 def inputs(f: Function) -> frozenset[str]:
-    """Ids of the variables of a function that are made to be read: its parameters, what loops count, and what
-    begins with more than a number; and nothing else sets them."""
+    """Ids of the variables of a function that are made to be read: what it is given by value, what loops
+    count, and what begins with more than a number; and nothing else sets them."""
     nodes = nodes_of(f.body)
     steps = tuple(n.step for n in nodes if isinstance(n, Loop) and n.step is not None)
     counting = {id(n) for n in walk(steps)}
     begun = (v.id for v in declared(f) if holds(v.init, (Name, Special, Call)))
     elsewhere = variables_set(n for n in nodes if id(n) not in counting)
-    return frozenset((*begun, *variables_set(walk(steps)), *(p.id for p in f.parameters))) - elsewhere
+    taken = (p.id for p in f.parameters if not is_reference(p.type))
+    return frozenset((*begun, *variables_set(walk(steps)), *taken)) - elsewhere
 
 
 @by_identity
-def conditions(f: Function) -> frozenset[int]:
-    """id() of what the ways of a function depend on: conditions, and what `&&`, `||` and `!` make them of."""
-    found = [n.condition for n in nodes_of(f.body) if isinstance(n, If | Loop | Conditional)]
+def unasked(f: Function) -> frozenset[int]:
+    """id() of the expressions of a function whose value nobody keeps: statements, conditions, what is
+    assigned to or a reference is bound to, and their parts."""
+    nodes = nodes_of(f.body)
+    found: list[object] = [n.condition for n in nodes if isinstance(n, If | Loop | Conditional)]
+    found += [n.expr for n in nodes if isinstance(n, Evaluate)]
+    found += [n.left for n in nodes if isinstance(n, Binary) and n.op == ","]
+    found += [n.target for n in nodes if isinstance(n, Assign)]
+    found += [n.var.init for n in nodes if isinstance(n, Declare) and is_reference(n.var.type)]
     for e in found:
-        if isinstance(e, Binary) and e.op in ("&&", "||"):
+        if isinstance(e, Binary) and e.op in ("&&", "||", ","):
             found += [e.left, e.right]
+        elif isinstance(e, Conditional):
+            found += [e.then, e.otherwise]
         elif isinstance(e, Unary | Cast):
             found.append(e.operand)
     return frozenset(map(id, found))

@@ -69,7 +69,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import OBJECT
 from smemlint.ir.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG
-from smemlint.ir.uses import conditions, inputs
+from smemlint.ir.uses import inputs, unasked
 from smemlint.ir.vectors import is_vector, vector_named
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
@@ -144,7 +144,7 @@ def _unknown_function(m: Machine, e: Call, name: str, discarded: bool) -> Value:
             may_set(v)
         if name.startswith(LIBRARIES):
             may_set_referred(m, e.arguments)
-        elif (discarded or _is_condition(m, e)) and effect_of(name) is None:
+        elif (discarded or _is_unasked(m, e)) and effect_of(name) is None:
             may_set_referred(m, [a for a in e.arguments if not _is_input(m, a)])
         may_set_referred(m, (e.arguments[i] for i in e.lent if 0 <= i < len(e.arguments)))
     uniform = bool(values) and all(is_uniform(v) for v in values)
@@ -159,9 +159,9 @@ def _is_input(m: Machine, a: Expr) -> bool:
     return isinstance(a, Name) and f is not None and a.id in inputs(f)
 
 
-def _is_condition(m: Machine, e: Call) -> bool:
-    """Whether what a call gives says which way to go: `while (next(i))`."""
-    return m.frame.function is not None and id(e) in conditions(m.frame.function)
+def _is_unasked(m: Machine, e: Call) -> bool:
+    """Whether a call is made for what it does, or says which way to go: `while (next(i))`."""
+    return m.frame.function is not None and id(e) in unasked(m.frame.function)
 
 
 def _forget_given(m: Machine, name: str, values: Sequence[Value], e: Call) -> None:

@@ -304,7 +304,7 @@ def may_set(v: Value) -> None:
 def may_set_referred(m: Machine, arguments: Iterable[Expr]) -> None:
     """The same for what a method of an unknown class may take by reference: `Scan(temp).Sum(in, out)`."""
     for a in arguments:
-        if isinstance(a, Name | Index | Member):
+        if isinstance(a, Name | Index | Member) or (isinstance(a, Unary) and a.op == "*"):
             may_set(unseen(m, a, lvalue))
 
 

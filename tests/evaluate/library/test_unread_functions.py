@@ -11,8 +11,14 @@ from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
 KERNEL = """
-struct Step {{ int pitch, at; }};
+struct Step {{
+    int pitch, at;
+    __device__ void adjust() {{ lib::adjust(at); }}
+    __device__ void all() {{ lib::adjust(*this); }}
+}};
 __device__ void declared(int &pitch);
+__device__ void through(int &pitch) {{ lib::adjust(pitch); }}
+template <class F> __device__ void through_any(F f, int &pitch) {{ f(pitch); }}
 __global__ void k(float *out, int n) {{
     __shared__ float s[2048];
     int t = threadIdx.x, pitch = 1;
@@ -54,6 +60,15 @@ def _grade(call: str, index: str) -> tuple[Grade, float | None]:
         ("if (t & 1) adjust(pitch);", "t * pitch"),
         ("for (int i = 0; i < n; i++) adjust(pitch);", "t * pitch"),
         ("for (int i = 0; i < n; i++) { s[t * pitch + i % 8] = 2; adjust(pitch); }", "t * pitch"),
+        ("lib::place(pitch) = 4;", "t * pitch"),
+        ("int &chosen = lib::place(pitch); chosen = 4;", "t * pitch"),
+        ("int x; x = t, lib::adjust(pitch);", "t * pitch"),
+        ("n > 3 && lib::adjust(pitch);", "t * pitch"),
+        ("n > 3 ? lib::adjust(pitch) : lib::reset(pitch);", "t * pitch"),
+        ("through(pitch);", "t * pitch"),
+        ("through_any(lib::Adjust{}, pitch);", "t * pitch"),
+        ("step.adjust(); step.all();", "t * step.pitch"),
+        ("auto set = [](auto &x) { lib::adjust(x); }; set(pitch);", "t * pitch"),
         ("while (lib::next(pitch)) out[pitch] = 1;", "t * pitch"),
         ("if (!lib::fits(pitch) || n > 3) out[t] = 1;", "t * pitch"),
         ("auto set = [&](int p) { pitch = p; }; lib::run(set);", "t * pitch"),
