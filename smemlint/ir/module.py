@@ -41,6 +41,8 @@ class Function:
     virtual: bool = False
     requires: Expr | None = None
     """What its `requires` clauses ask, and the concepts in front of `auto`."""
+    scope: str = ""
+    """The namespaces that a function outside of classes stands in: `lib::detail`."""
 
     def __hash__(self) -> int:
         return hash(self.id)
@@ -203,7 +205,9 @@ class Module:
 
     def overloaded(self, name: str) -> tuple[str, ...]:
         """Ids of the functions that a name may mean which clang left unresolved. Written with `std::`, or
-        with `::` alone, it means nothing of other namespaces."""
+        with `::` alone, or with all of its namespaces, it means nothing of others."""
+        if "::" in name and name in self.overloads:
+            return self.overloads[name]
         qualifier, qualified, last = name.rpartition("::")
         ids = self.overloads.get(last, ())
         if not qualified or qualifier not in ("", "std"):
@@ -223,9 +227,12 @@ def _methods(module: Module) -> Mapping[str, tuple[str, ...]]:
 
 
 def overloads_of(functions: Mapping[str, Function]) -> dict[str, tuple[str, ...]]:
-    """Return the ids of functions by unqualified name, without explicit specialisations."""
+    """Return the ids of functions by unqualified name, and by that with all namespaces, without explicit
+    specialisations."""
     found: dict[str, list[str]] = {}
     for f in functions.values():
         if f.specialises is None:
             found.setdefault(f.name, []).append(f.id)
+            if f.scope:
+                found.setdefault(f"{f.scope}::{f.name}", []).append(f.id)
     return {name: tuple(ids) for name, ids in found.items()}

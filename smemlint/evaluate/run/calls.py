@@ -66,6 +66,7 @@ from smemlint.ir import (
     Type,
 )
 from smemlint.ir.types import BOOL
+from smemlint.ir.walk import walk
 
 MOST_FUNCTIONS = 16
 """Functions that one variable may hold among which is chosen at once; more are halved before."""
@@ -269,11 +270,10 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
 
 
 def _brought_in(m: Machine, e: Call) -> list[Function]:
-    """The functions that a call hides and that the classes of its arguments bring in again."""
-    types = [type_at(m, a) for a in e.arguments]
-    if not any(isinstance(t.to if isinstance(t, PointerTo) else t, RecordRef) for t in types):
-        return []
-    return [m.module.functions[id] for id in e.hidden if id in m.module.functions]
+    """The functions in other namespaces that the classes of a call's arguments bring in."""
+    classes = [n.name for a in e.arguments for n in walk(type_at(m, a)) if isinstance(n, RecordRef)]
+    found = (m.module.functions[id] for id in e.hidden if id in m.module.functions and classes)
+    return [f for f in found if not f.scope or any(c.startswith(f"{f.scope}::") for c in classes)]
 
 
 def _on_this_way(m: Machine, v: FunctionValue | Closure, e: Call) -> Sequence[FunctionValue | Closure]:

@@ -163,6 +163,7 @@ class FunctionLowering:
             and not cursors.is_definition(node),
             virtual=node.kind in (kinds.METHOD, kinds.DESTRUCTOR) and bool(cursors.is_virtual_method(node)),
             requires=self._requires(found, parameters),
+            scope="" if owner is not None else c.declarations.qualified(node).rpartition("::")[0],
         )
 
     def _requires(self, found: Definition, parameters: list[Var]) -> Expr | None:

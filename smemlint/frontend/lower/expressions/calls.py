@@ -140,11 +140,16 @@ class CallLowering:
                 return Name("", self._in_full(node, name, full), place, arguments)
         if not candidates:
             candidates = self._c.declarations.functions_named.get(name, [])
-        return self.overload_set(name, candidates, place, arguments)
+            return self.overload_set(name, candidates, place, arguments)
+        meant = self.overload_set(name, candidates, place, arguments)
+        scopes = {self._c.declarations.qualified(c.node) for c in candidates if c.record is None}
+        if isinstance(meant, Name) and not meant.id and len(scopes) == 1:
+            return Name("", scopes.pop(), place, arguments)
+        return meant
 
     def _hidden(self, node: Node) -> tuple[str, ...]:
-        """Ids of what the functions of a call that a template leaves open hide of their name in the
-        namespaces around theirs: the arguments may bring it in."""
+        """Ids of functions of the same name in other namespaces than those that a call means which a template
+        leaves open: its arguments may bring them in."""
         target = cursors.referenced(self._c.exprs.unwrap_implicit(node))
         if target.kind != kinds.OVERLOADED or not cursors.overload_count(target):
             return ()
@@ -153,10 +158,10 @@ class CallLowering:
         if found is None or found.record is not None:
             return ()
         own = known.qualified(found.node)
-        ids = []
-        for other in known.functions_named.get(found.name, ()):
-            around = known.qualified(other.node).removesuffix(found.name)
-            if other.record is None and len(around) + len(found.name) < len(own) and own.startswith(around):
+        text = self._c.positions.text(node) or self._c.positions.body_text(node) or ""
+        ids: list[str] = []
+        for other in () if "::" in text.partition("<")[0] else known.functions_named.get(found.name, ()):
+            if other.record is None and known.qualified(other.node) != own:
                 self._c.require_call(other)
                 ids.append(self._c.decls.function_id(other))
         return tuple(ids)
@@ -231,7 +236,7 @@ class CallLowering:
             lent = _lent(target)
             if cursors.cursor_result_type(target).kind in (POINTER, LVALUE):
                 elsewhere = self._c.types.of(node)
-        hidden = self._hidden(kids[0]) if isinstance(callee, Name) and callee.id else ()
+        hidden = self._hidden(kids[0]) if isinstance(callee, Name) else ()
         return Call(callee, arguments, place, elsewhere, self._chosen(target), lent, hidden)
 
     def _chosen(self, target: Node) -> str:
