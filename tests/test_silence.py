@@ -123,6 +123,24 @@ def test_macros_and_classes_that_are_named_after_shared_memory_and_not_read_are_
     assert out.endswith("1 kernel not analysed (no access found)\n1 header not read (lib.h)\n")
 
 
+@pytest.mark.parametrize(
+    ("body", "listed"),
+    [
+        ("lib::Tile<float, 64> s; s.load(p); __syncthreads(); p[threadIdx.x] = s[threadIdx.x * 2];", True),
+        ("lib::Tile<float, 64> s; s.load(p); p[threadIdx.x] = s[threadIdx.x * 2];", False),
+        ("float v = p[0]; __syncthreads(); p[threadIdx.x] = v;", False),
+        ("cuda::std::complex<float> v; __syncthreads(); p[threadIdx.x] = v.real();", False),
+    ],
+)
+def test_threads_that_wait_for_each_other_around_an_unknown_object_are_listed(
+    here: Path, capsys: Capture, body: str, listed: bool
+) -> None:
+    kernel = f'#include "lib.h"\n__global__ void k(float *p) {{ {body} }}\n'
+    (here / "k.cu").write_text(kernel + "void go(float *p) { k<<<1, 32>>>(p); }\n", encoding="utf-8")
+    _, out, _ = run(capsys, "k.cu")
+    assert ("1 kernel not analysed (no access found)" in out) == listed
+
+
 def test_a_kernel_without_shared_memory_is_clean(here: Path, capsys: Capture) -> None:
     (here / "k.cu").write_text(PLAIN, encoding="utf-8")
     status, out, _ = run(capsys, "k.cu", "--fail-on-unseen")

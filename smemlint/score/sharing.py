@@ -37,6 +37,9 @@ from smemlint.records import record
 CONVERSIONS = ("operator conversion", "operator()", "operator[]", "operator*", "operator->", "operator=")
 """Methods that are called without their name being written."""
 
+_KNOWN_SPACES = frozenset(("cooperative_groups", "cub", "cuda", "nvcuda", "std", "thrust"))
+"""Namespaces whose classes keep nothing in shared memory that their users do not declare."""
+
 
 @record(frozen=True, slots=True)
 class _Says:
@@ -95,6 +98,18 @@ class Sharing:
             members |= said.members
             classes |= said.classes
             queue += [g for g in self._called(said.ids, names, members, classes) if g.id not in seen]
+        return self._waits_around(kernel, names)
+
+    def _waits_around(self, kernel: Function, names: set[str]) -> str:
+        """Threads that wait for each other share something: an object of a class that was not read may."""
+        if "__syncthreads" not in names:
+            return ""
+        for t in (v.type for v in declared(kernel)):
+            if not isinstance(t, RecordRef) or t.name in self.module.records:
+                continue
+            space, _, own = t.name.partition("::")
+            if own and space not in _KNOWN_SPACES:
+                return f"its threads wait for each other, and `{t.name}` is not defined"
         return ""
 
     def _called(
