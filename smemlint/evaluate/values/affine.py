@@ -241,12 +241,10 @@ def _of_both(a: Affine, b: Affine) -> bool | None:
 def limit(pick: str, a: Affine, b: Affine) -> Affine:
     """The `min` or `max` of two values: only the optimiser sees how it is aligned."""
     positive = True if pick == "max" and True in (_sign(a), _sign(b)) else _of_both(a, b)
-    return atom(pick, a, b, early=_early_of_both(a, b), positive=positive)
-
-
-def _early_of_both(a: Affine, b: Affine) -> int:
-    """What the optimiser knows to divide each of two values."""
-    return max(_worst(*(_worst(early(v), power_of_two_in(v.const)) for v in (a, b))), 1)
+    known = max(_worst(*(_worst(early(v), power_of_two_in(v.const)) for v in (a, b))), 1)
+    if positive:  # it may see that the limit is never reached
+        return atom(pick, a, b, divides=known, dropped=UNSURE, positive=True)
+    return atom(pick, a, b, early=known, positive=positive)
 
 
 def _loosened(a: Affine, by: Affine) -> Affine:
@@ -278,12 +276,17 @@ def _never_negative(a: Affine) -> bool:
     return a.const >= 0 and all(value & _SMALL and factor > 0 for value, factor in a.terms)
 
 
-def combine(op: str, a: Affine, b: Affine, *, positive: bool, unsigned: bool = False) -> Affine:
-    """`a op b`. positive: a is known not to be negative. unsigned: the type has no sign."""
+def combine(
+    op: str, a: Affine, b: Affine, *, positive: bool, unsigned: bool = False, wide: bool = False
+) -> Affine:
+    """`a op b`. positive: a is known not to be negative. unsigned: the type has no sign. wide: it has 64
+    bits, so that an unsigned number that became an int is not negative."""
     if op == "+":
         return add(a, b)
     if op == "-":
-        return _remainder_of(a, b) or add(a, scale(b, -1))
+        found = add(a, scale(b, -1))
+        unsure = _is_remainder(a, b)
+        return Affine(found.const, found.terms, found.divides, UNSURE) if unsure else found
     if op == "*":
         return multiply(a, b)
     if op == "<<":
@@ -302,17 +305,19 @@ def combine(op: str, a: Affine, b: Affine, *, positive: bool, unsigned: bool = F
     if op == "/" and n > 0:
         return _divided(a, n, floor=positive and n & (n - 1) == 0, unsigned=unsigned)
     if op == "%" and n > 0:
-        return _remainder(a, n, positive=positive, unsigned=unsigned)
+        return _remainder(a, n, positive, True if unsigned else None if wide else _sign(a))
     return _opaque(op, a, b, 1)
 
 
-def _remainder(a: Affine, n: int, *, positive: bool, unsigned: bool = False) -> Affine:
-    """a % n. The optimiser makes a mask of it where n is a power of two and it sees that a is not negative.
-    Else machine code does not see how the remainder is aligned, but that of another n: `a - a / n * n`."""
-    sign = True if unsigned else _sign(a)
+def _remainder(a: Affine, n: int, positive: bool, sign: bool | None) -> Affine:
+    """a % n. sign: whether the optimiser sees that a is not negative: then it makes a mask where n is a power
+    of two. Else machine code does not see how the remainder is aligned. It does of another n, unless the
+    optimiser knows so much of a that it divides numbers of fewer bits."""
+    if a.terms and early(a) % n == 0 and a.const % n == 0:
+        return number(0)
     if n & (n - 1) or not a.terms:
         divides = min(max(whole(a), 1), power_of_two_in(n))
-        return atom("%", a, n, divides=divides, positive=sign)
+        return atom("%", a, n, divides=divides, positive=sign, dropped=UNSURE if _sign(a) else 0)
     if sign or (sign is None and positive):
         masked = _masked(a, n - 1, pairs=False)
         return masked if sign else Affine(masked.const, masked.terms, masked.divides, UNSURE)
@@ -337,17 +342,17 @@ def _is_seen_early(value: int) -> bool:
     return value >> _EARLY & 31 > value & 31
 
 
-def _remainder_of(a: Affine, b: Affine) -> Affine | None:
-    """`a - a / 16 * 16` as a remainder: machine code does not see how it is aligned."""
+def _is_remainder(a: Affine, b: Affine) -> bool:
+    """Whether a - b is `x - x / 16 * 16`: machine code mostly does not see how it is aligned."""
     if b.const or len(b.terms) != 1 or not a.terms:
-        return None
+        return False
     ((value, n),) = b.terms
     if not _is_quotient(value, n):
-        return None
-    for quotient in (_divided(a, n, floor=floor) for floor in (True, False)):
-        if [(x >> _TRAITS, f) for x, f in quotient.terms] == [(value >> _TRAITS, 1)]:
-            return _seen_early(a, n, quotient, _sign(a))
-    return None
+        return False
+    name = [(value >> _TRAITS, 1)]
+    return any(
+        [(x >> _TRAITS, f) for x, f in _divided(a, n, floor=floor).terms] == name for floor in (True, False)
+    )
 
 
 def _is_quotient(value: int, n: int) -> bool:

@@ -82,8 +82,10 @@ def binary(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
         return result
     least = bounds(a)[0] if op in ("/", "%") else None
     positive = least is not None and least >= 0
-    unsigned = (promoted(a.type) if op == ">>" else common_type(a.type, b.type)).kind == "uint"
-    form = affine.combine(op, form_of(a), form_of(b), positive=positive, unsigned=unsigned)
+    t = promoted(a.type) if op == ">>" else common_type(a.type, b.type)
+    form = affine.combine(
+        op, form_of(a), form_of(b), positive=positive, unsigned=t.kind == "uint", wide=t.size > 4
+    )
     return formed(result, form)
 
 

@@ -18,9 +18,10 @@ from smemlint.source import source_from_bytes
 
 APART = ["(tid * 4) % 16", "4 * tid % 128 + 64", "tid / 2 * 4 % 16", "(tid >> 1) * 4 % 16", "q[tid] * 8 % 64"]
 APART += ["4 * n % 64", "4 * (int)blockIdx.x % 64", "4 * (tid % 16) % 32", "4 * tid * n % 64"]
-APART += ["tid / 8 * 32 + tid * 4 % 32", "tid * 4 - tid * 4 / 16 * 16"]
+APART += ["tid / 8 * 32 + tid * 4 % 32"]
 JOINED = ["tid * 4 & 15", "tid % 16 * 4", "threadIdx.x * 4 % 128", "(tid & 31) * 4 % 16", "lane * 4 % 16"]
 JOINED += ["threadIdx.x / 32 * 4 % 16", "4 * ((const unsigned char *)q)[tid] % 64", "tid * 4 % 12"]
+JOINED += ["4 * tid % 4 + 8 * tid"]
 JOINED += ["tid * 4u % 12", "4 * tid % 24 + 4 * tid / 24 * 40", "(4 * (tid & 7) + 64 * (tid >> 5 & 3)) % 32"]
 
 
