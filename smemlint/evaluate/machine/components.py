@@ -268,6 +268,8 @@ class Turns:
     halved: dict[int, int] = field(default_factory=dict)
     """By first turn of a straight line of a loop whose end only the run tells: iterations by which its
     pointers start off."""
+    touches: dict[int, int] = field(default_factory=dict)
+    """By first turn of such a line: how often an iteration accesses memory of any kind."""
     perhaps_halved: set[int] = field(default_factory=set)
     """Those of them whose pointers may start as they are written."""
     lone: dict[int, bool] = field(default_factory=dict)

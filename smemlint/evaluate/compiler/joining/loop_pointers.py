@@ -24,6 +24,8 @@ from smemlint.ir.memo import by_identity
 from smemlint.ir.uses import target_of
 from smemlint.ir.walk import names_in, nodes_of
 
+FEW = 4
+"""Copies of which none is in the middle."""
 ENOUGH = 32
 """Iterations after which an address that has always grown by as much does so in all of them."""
 
@@ -38,13 +40,17 @@ def starts_off(m: Machine, log: Log) -> tuple[dict[int, int], set[int]]:
     moves = _Moves(m, log)
     for line, events in _by_line_and_array(m, log):
         if line in m.turns.halved:
-            for site in {id(e.site): e.site for e in events}.values():
-                by = _advance(m, site, events)
-                if by and line in m.turns.perhaps_halved:
-                    doubtful.add(id(site))
-                elif by:
-                    found[id(site)] = gcd(found.get(id(site), 0), by * m.turns.halved[line])
-                    doubtful |= _beside(site, events)
+            copies = _copies(m, log, events, 2 * m.turns.halved[line])
+            for group in _together(copies):
+                alone = len(group) == len(copies) == 2 * m.turns.halved[line] * m.turns.touches.get(line, 0)
+                start, sure = _start_of_copies(log, group, alone=alone)
+                sites = {id(e.site): e.site for e in group}
+                if not sure or line in m.turns.perhaps_halved:
+                    doubtful |= sites.keys() if start % WIDEST or not sure else set()
+                    continue
+                for at, site in sites.items():
+                    found[at] = gcd(found.get(at, 0), start)
+                    doubtful |= _beside(site, events) if len(sites) == 1 else set()
         for group in _together([e for e in _iteration(m, events) if moves.perhaps(e)]):
             start = _start(group, m.turns.lone.get(group[0].turn, False))
             for site in {id(e.site): e.site for e in group}.values() if start % WIDEST else ():
@@ -139,6 +145,51 @@ def _start(group: Sequence[Event], known: bool) -> int:
     return first + offsets[middle] - offsets[0]
 
 
+def _copies(m: Machine, log: Log, events: Sequence[Event], copies: int) -> list[Event]:
+    """Return the accesses of so many iterations, the first of their line, whose address differs between
+    lanes and moves on from there."""
+    turns = list(dict.fromkeys(e.turn for e in events))
+    of_site: dict[int, list[Event]] = {}
+    for e in events:
+        of_site.setdefault(id(e.site), []).append(e)
+    found: list[Event] = []
+    for own in of_site.values() if len(turns) == 1 or len(turns) >= copies else ():
+        if isinstance(own[0].offset.const, int):
+            continue
+        if len(turns) > 1:
+            first = [e for e in own if e.turn in turns[:copies]]
+        else:
+            each = len(own) // m.turns.copied.get(own[0].turn, 1)
+            first = own[: each * copies]
+        each = max(len(first) // copies, 1)
+        if len(first) <= each:
+            continue
+        after = next((e for e in log.of(own[0].site) if e.order > first[-1].order), None)
+        goes_on = after is None or _apart(first[0], after) != 0
+        if goes_on and _apart(first[0], first[each]):
+            found += first
+    return found
+
+
+def _start_of_copies(log: Log, group: Sequence[Event], *, alone: bool) -> tuple[int, bool]:
+    """Return where the register of some copies starts, in bytes from what lanes add, and whether it is sure.
+    alone: the loop accesses nothing else, in the source one place.
+
+    It is the address in the middle between the least and the greatest. Where they do not begin at 0, the way
+    from there counts, too: the middle lies nearer to it, and of few it is the last. What else the loop goes
+    through counts as well then: nobody knows.
+    """
+    first = group[0]
+    before = _constant(log.of(first.site)[0])
+    offsets = sorted({before + (_apart(first, e) or 0) for e in group})
+    between = min(offsets[0], 0) + max(offsets[-1], 0)
+    middle = next((o for o in offsets if 2 * o >= between), offsets[-1])
+    if offsets[0] == 0:
+        return middle, True
+    alone &= all(e.site is first.site for e in group)
+    return offsets[-1] if len(offsets) <= FEW else middle, alone
+
+
 def _constant(e: Event) -> int:
     """Return the part of an address that is a number."""
     if e.offset.form is not None:
@@ -204,20 +255,6 @@ def adrift(m: Machine, log: Log) -> dict[int, int]:
             if once and len(own) == once * copies and copies > 1:
                 found[id(site)] = gcd(found.get(id(site), 0), _apart(own[0], own[once]) or 0)
     return found
-
-
-def _advance(m: Machine, site: SiteLog, events: list[Event]) -> int:
-    """Return the bytes by which a pointer of its own advances in an iteration, 0 where it is none. events: of
-    one line and array."""
-    own = [e for e in events if e.site is site]
-    turns = {e.turn for e in own}
-    iterations = m.turns.copied.get(own[0].turn, len(turns)) if len(turns) == 1 else len(turns)
-    if len(own) < 2 or iterations < len(own) or isinstance(own[0].offset.const, int):
-        return 0
-    first = own[0].turn
-    if any(_apart(own[0], e) is not None for e in events if e.turn == first and e.site is not site):
-        return 0
-    return abs(_apart(own[0], own[1]) or 0)
 
 
 def _beside(site: SiteLog, events: list[Event]) -> set[int]:

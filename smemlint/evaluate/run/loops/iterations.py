@@ -64,15 +64,17 @@ def take_turns(
     known: bool | None = False,
     *,
     adrift: bool = False,
+    touches: int = 0,
 ) -> None:
     """Note which iterations stand in one line. turns: of each iteration. early: copies that the optimiser
     makes of a loop whose end only the run tells, 0 where it is known. known: whether the optimiser knows how
     often an iteration runs of which it makes no copies; None: there are none such. adrift: what is left over
-    runs before the lines."""
+    runs before the lines. touches: how often an iteration accesses memory."""
     first = 0
     for copies in lines:
         if early > 1 and copies > 1 and first < len(turns):
-            start_off(m, turns[first], early)
+            start_off(m, turns[first], early, surely=early > 2 or known is not None)
+            m.turns.touches[turns[first]] = touches
             m.turns.adrift |= {turns[first]} if adrift else set()
         if known is not None and (copies == 1 or early == 1):
             m.turns.lone |= dict.fromkeys(turns[first : first + copies], known)
@@ -82,14 +84,15 @@ def take_turns(
         first += copies
 
 
-def start_off(m: Machine, turn: int, early: int) -> None:
+def start_off(m: Machine, turn: int, early: int, *, surely: bool = True) -> None:
     """Note that pointers of a loop start in the middle of so many copies. Within a loop that stays one, those
-    behind another loop that is counted, or holds one, start as they are written; deeper down they may."""
+    behind another loop that is counted, or holds one, start as they are written; deeper down they may. So do
+    those of two copies that a pragma asks for, as what else the loop counts has it (not surely)."""
     *around, own = m.context.loops
     depth = sum(outer.stays for outer in around)
     if not (own.ended.behind and depth):
         m.turns.halved[turn] = early // 2
-        if depth > 1 and any(outer.ended.holds for outer in around):
+        if not surely or (depth > 1 and any(outer.ended.holds for outer in around)):
             m.turns.perhaps_halved.add(turn)
 
 

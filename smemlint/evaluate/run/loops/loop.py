@@ -409,11 +409,11 @@ def _line_up(
         line_up(m, lines.lines, visits.starts, visits.ended)
         # Two copies leave one iteration over, which stands in no loop.
         lone = None if early == 2 else False
-        take_turns(m, lines.lines, visits.turns, early, lone, adrift=rest_first(m, s))
+        take_turns(m, lines.lines, visits.turns, early, lone, adrift=rest_first(m, s), touches=body[0])
     elif early == 1:
         take_turns(m, lines.lines, visits.turns, 1, True)
     else:
-        take_turns(m, lines.lines, visits.turns, 0, None)
+        take_turns(m, lines.lines, visits.turns, early if pragma else 0, None, touches=body[0])
 
 
 def _settled(m: Machine, s: Loop, c: Int) -> Int | None:

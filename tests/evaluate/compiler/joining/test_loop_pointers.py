@@ -108,3 +108,57 @@ def test_a_loop_of_unknown_length_that_begins_anywhere_joins_nothing(
     """What its copies leave over runs first, unless a whole number that it changes begins as a constant:
     then the pointer starts two iterations off."""
     assert told(loop, body, shared) == (ways, ways, {Grade.EXACT})
+
+
+def widths(loop: str, body: str) -> set[int] | None:
+    """The widths of the loads in a loop; None where it is not told how many of them are joined."""
+    text = f"""__global__ void k(float *out, const float *in, int n) {{
+__shared__ float s[4096]; int t = threadIdx.x; float a = n; s[t] = in[t]; __syncthreads();
+{loop}
+{body}
+out[t] = a; }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1), arguments={"n": 64})).traces
+    found = [t for t in traces if t.site.op == "load" and t.weights.any()]
+    doubtful = any(t.reason is not None and t.reason.code == "joined-or-not" for t in found)
+    return None if doubtful else {t.joined or t.site.width for t in found}
+
+
+def unrolled(copies: int, first: int = 0) -> str:
+    return f"#pragma unroll {copies}\nfor (int i = {first}; i < {first + 16}; i++)"
+
+
+@pytest.mark.parametrize(
+    ("loop", "body", "expected"),
+    [
+        (unrolled(4), "a += s[t * 16 + i];", {8}),
+        (unrolled(4), "a += s[t * 16 + i] * in[i];", {8}),
+        (unrolled(4), "if (s[t * 16 + i] > a) a = s[t * 16 + i];", {8}),
+        (unrolled(8), "a += s[t * 16 + i];", {16}),
+        (unrolled(2), "a += s[t * 16 + i] * in[i];", None),
+        (unrolled(4, 4), "a += s[t * 32 + i];", {4}),
+        (unrolled(8, 4), "a += s[t * 32 + i];", {8}),
+        (unrolled(8, 8), "a += s[t * 32 + i];", {16}),
+        (unrolled(4), "a += s[t * 64 + i + 16];", {4}),
+        (unrolled(4), "a += s[t * 64 + i + 16] * in[i];", None),
+        # streams of one array share a register, which starts in the middle of all
+        (unrolled(4), "a += s[t * 64 + i] * s[t * 64 + i + 8];", {16}),
+        (unrolled(4), "a += s[t * 64 + i] * s[t * 64 + i + 1024];", {16}),
+        (unrolled(4), "a += s[t * 64 + i] * s[t * 64 + i + 1];", {4, 8}),
+        (unrolled(8), "a += s[t * 64 + i] * s[t * 64 + i + 2];", {4}),
+        ("for (int i = 0; i < n; i++)", "a += s[t * 64 + i] * s[t * 64 + i + 1024];", {16}),
+        ("for (int i = 0; i < n; i++)", "if (s[t * 16 + i] > a) a = s[t * 16 + i];", {8}),
+        ("for (int i = 4; i < n; i++)", "a += s[t * 64 + i];", {4}),
+    ],
+)
+def test_copies_share_a_register_that_starts_in_their_middle(
+    loop: str, body: str, expected: set[int] | None
+) -> None:
+    """From 0 on it is the address in the middle; where the addresses begin elsewhere, it lies nearer to their
+    beginning, and of four copies it is the last."""
+    assert widths(loop, body) == expected
+
+
+def test_what_is_the_same_in_each_line_has_no_register_of_its_own() -> None:
+    """`i & 3` is a constant in four copies: LDS.128."""
+    assert widths("for (int i = 0; i < n; i++)", "a += s[t * 4 + (i & 3)];") == {16}
