@@ -30,7 +30,7 @@ from smemlint.ir import (
     TypeParam,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import DOUBLE, FLOAT, VOID, is_reference
+from smemlint.ir.types import DOUBLE, FLOAT, VOID, is_reference, referred
 from smemlint.ir.vectors import is_vector
 from smemlint.ir.walk import walk
 
@@ -228,10 +228,11 @@ def best_fits(
     outer: Bindings | None = None,
 ) -> list[tuple[Function, dict[str, Binding]]]:
     """The candidates that fit the values best, in their order, with their template arguments. Of equally good
-    ones those all of whose parameters are known, then those without a pack, then those that require more:
-    they are more special. None of several where it is not known whether one is a candidate."""
+    ones those all of whose parameters are known, then those without a pack, then those that say more of types
+    (`T *`), then those that require more: they are more special. None of several where it is not known
+    whether one is a candidate."""
     found: list[tuple[Function, dict[str, Binding]]] = []
-    best = True, 0, True, True, 0
+    best = True, 0, True, True, 0, 0
     alone = len(candidates) == 1
     unsure = False
     for f in candidates:
@@ -248,6 +249,7 @@ def best_fits(
             0 if alone else score_of(m, f, values, bound),
             all(p.id in bound or p.pack for p in f.template),
             not has_pack(f),
+            sum(not isinstance(referred(x.type), TypeParam) for x in f.parameters) if f.template else 0,
             weight(m.module, conditions),
         )
         if not found or fit > best:

@@ -39,6 +39,9 @@ __device__ int width(const void *) { return 32; }
 template <class T> __device__ int by_width(int t) { T x{}; return t * width(x); }
 __device__ int decayed(int t, void *) { return t * 8; }
 __device__ int decayed(int t, float *) { return t * 2; }
+template <class T> __device__ int kind(T) { return 4; }
+template <class T> __device__ int kind(T *) { return 2; }
+template <class T> __device__ int by_kind(int t, T x) { return t * kind(x) + t * kind(&x); }
 template <class T> __device__ int by_array(int t) { T x[3]; return decayed(t, x); }
 """
 
@@ -63,6 +66,8 @@ template <class T> __device__ int by_array(int t) { T x[3]; return decayed(t, x)
         ("by_width<int *>(t)", 32),
         ("by_array<float>(t)", 2),
         ("by_array<int>(t)", 8),
+        ("by_kind(t, 1)", 2),
+        ("by_kind(t, &t)", 4),
     ],
 )
 def test_the_function_is_the_one_that_suits_best(index: str, ways: int) -> None:
