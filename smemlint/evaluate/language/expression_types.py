@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.language.overloads import bindings_in, declared_operators, methods_of, takes
+from collections.abc import Iterable, Sequence
+
+from smemlint.evaluate.language.overloads import (
+    bindings_in,
+    declared_operators,
+    deduce,
+    free_operators,
+    methods_of,
+    takes,
+    taking,
+)
 from smemlint.evaluate.machine.dispatch import lvalue, unseen
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.types.matching import is_type
+from smemlint.evaluate.types.matching import Binding, is_type
 from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.value import Pointer
 from smemlint.evaluate.values.widths import common_type, promoted
@@ -19,6 +29,7 @@ from smemlint.ir import (
     Construct,
     Expr,
     FloatLiteral,
+    Function,
     Index,
     Literal,
     Member,
@@ -123,10 +134,38 @@ def type_of_expression(m: Machine, e: Expr) -> Typed | None:
     if isinstance(e, Unary):
         return _applied(m, e.operand, e.op, int(e.op in ("x++", "x--")))
     if isinstance(e, Binary):
-        return _applied(m, e.left, e.op, 1) or _computed(m, e)
+        return _of_two(m, e)
     if isinstance(e, Assign):
         return _applied(m, e.target, e.op, 1)
-    return _seen_through(m.resolve(e.type)) if isinstance(e, Cast | Construct) else None
+    if isinstance(e, Cast | Construct):
+        made_of = e.arguments if isinstance(e, Construct) else (e.operand,)
+        return _seen_through(deduced_class(m, m.resolve(e.type), made_of))
+    return None
+
+
+def deduced_class(m: Machine, t: Type, made_of: Sequence[Expr]) -> Type:
+    """The instance of a class template that `Pair p(a, b)` means in a template: clang leaves its arguments
+    open. t: the resolved type; one whose arguments are known is what it is."""
+    record = m.module.records.get(t.name) if isinstance(t, RecordRef) and t.arguments else None
+    own = {p.id for p in record.template} if record is not None else ()
+    if record is None or not any(isinstance(a, TypeParam | Name) and a.id in own for a in t.arguments):  # type: ignore[union-attr]
+        return t
+    given = _types_of(m, made_of)
+    if len(given) == 1 and isinstance(given[0], RecordRef) and given[0].name == record.name:
+        return given[0]
+    constructors = [m.module.functions[i] for i in record.constructors if i in m.module.functions]
+    fitting = taking(m, constructors, given)
+    if constructors or not given:
+        return m.types.resolve(t, fitting[0][1]) if len(fitting) == 1 else t
+    bindings: dict[str, Binding] = {}
+    for f, have in zip(record.fields, given, strict=False):
+        if have is not None:
+            deduce(m, f.type, have, bindings)
+    return m.types.resolve(t, bindings)
+
+
+def _types_of(m: Machine, given: Iterable[Expr]) -> list[Type | None]:
+    return [t.type if (t := type_of_expression(m, e)) is not None else None for e in given]
 
 
 def before_member(m: Machine, e: Member) -> Expr:
@@ -160,25 +199,43 @@ def _of_call(m: Machine, e: Call) -> Typed | None:
             t = pointed_to(t)
         return returned_by(m, t, e.callee.name, len(e.arguments))
     if isinstance(e.callee, Name) and m.find(e.callee.id) is None:
-        return _of_function(m, e.callee, len(e.arguments))
+        return _of_function(m, e, e.callee)
     base = type_of_expression(m, e.callee)
     return returned_by(m, base.type, "operator()", len(e.arguments)) if base is not None else None
 
 
-def _of_function(m: Machine, callee: Name, count: int) -> Typed | None:
-    """What `declval`, or one of the program's functions that is no template, gives."""
+def _of_function(m: Machine, e: Call, callee: Name) -> Typed | None:
+    """What `declval`, or the only function of the program that takes such arguments, gives."""
     if callee.name in _UNSEEN:
         return _seen_through(m.resolve(callee.arguments[0])) if len(callee.arguments) == 1 else None  # type: ignore[arg-type]
     found = [m.module.functions.get(id) for id in m.module.overloads.get(callee.name, ())]
-    fitting = [f for f in found if f is not None and len(f.parameters) == count]
-    results = {f.returns for f in fitting if not f.template}
-    alone = len(results) == 1 == len(fitting)
-    return _seen_through(m.types.resolve(results.pop(), {})) if alone else None
+    functions = [f for f in found if f is not None and len(f.parameters) == len(e.arguments)]
+    results = {f.returns for f in functions if not f.template}
+    if len(results) == 1 == len(functions):
+        return _seen_through(m.types.resolve(results.pop(), {}))
+    return (
+        _result_for(m, functions, _types_of(m, e.arguments)) if functions and not callee.arguments else None
+    )
+
+
+def _result_for(m: Machine, functions: Sequence[Function], given: Sequence[Type | None]) -> Typed | None:
+    """What the only one of functions that takes such operands gives, one of them an object."""
+    if not any(isinstance(t, RecordRef) for t in given):
+        return None
+    fitting = taking(m, functions, given)
+    if len(fitting) != 1:
+        return None
+    f, bindings = fitting[0]
+    whole = all(p.id in bindings for p in f.template if p.kind == "type" and p.default is None)
+    return _seen_through(m.types.resolve(f.returns, bindings)) if whole else None
 
 
 def _applied(m: Machine, e: Expr, op: str, count: int) -> Typed | None:
+    return _applied_to(m, type_of_expression(m, e), op, count)
+
+
+def _applied_to(m: Machine, of: Typed | None, op: str, count: int) -> Typed | None:
     """What an operator makes of an operand: that of a class, or the language's own on pointers."""
-    of = type_of_expression(m, e)
     if of is None:
         return None
     t = of.type
@@ -199,9 +256,19 @@ def _applied(m: Machine, e: Expr, op: str, count: int) -> Typed | None:
     return of if op in ("++", "--", "x++", "x--", "++x", "--x") else None
 
 
-def _computed(m: Machine, e: Binary) -> Typed | None:
+def _of_two(m: Machine, e: Binary) -> Typed | None:
+    """What an operator with two operands gives: a class's, a function's, or the language's own."""
+    left = type_of_expression(m, e.left)
+    found = _applied_to(m, left, e.op, 1)
+    if found is not None:
+        return found
+    right = type_of_expression(m, e.right)
+    given = [t.type if t is not None else None for t in (left, right)]
+    return _result_for(m, free_operators(m.module, e.op), given) or _computed(e, left, right)
+
+
+def _computed(e: Binary, left: Typed | None, right: Typed | None) -> Typed | None:
     """What an operator of the language makes of numbers, or tells of two values."""
-    left, right = type_of_expression(m, e.left), type_of_expression(m, e.right)
     if e.op == ",":
         return right
     if left is not None and isinstance(left.type, RecordRef):

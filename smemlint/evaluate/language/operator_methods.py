@@ -6,9 +6,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smemlint.evaluate.language.expression_types import Typed, type_of_expression
-from smemlint.evaluate.language.overloads import declared_operators, free_operators, methods_of, takes_own
+from smemlint.evaluate.language.overloads import (
+    declared_operators,
+    free_operators,
+    methods_of,
+    takes_own,
+    taking,
+)
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.types.matching import Binding
 from smemlint.ir import (
     Assign,
     Binary,
@@ -24,7 +29,6 @@ from smemlint.ir import (
     Type,
     Unary,
 )
-from smemlint.ir.types import is_reference
 
 _POSTFIX = ("x++", "x--")
 
@@ -68,28 +72,12 @@ def _function(
     at: Place | None,
 ) -> Expr | None:
     """The call of the only function of an operator that takes such operands, one of them of a class."""
-    given = [first.type if first is not None else None]
-    given += [t.type if (t := type_of_expression(m, e)) is not None else None for e in operands[1:]]
+    others = [type_of_expression(m, e) for e in operands[1:]]
+    given = [t.type if t is not None else None for t in (first, *others)]
     if not any(isinstance(t, RecordRef) for t in given):
         return None
-    fitting = [f for f in functions if _takes(m, f, given)]
-    exact = [f for f in fitting if not f.template] or fitting
-    return Call(Name(exact[0].id, exact[0].name, at), operands, at) if len(exact) == 1 else None
-
-
-def _takes(m: Machine, f: Function, given: Sequence[Type | None]) -> bool:
-    """Whether each parameter that is of a class stands for the class of what it is given."""
-    if len(f.parameters) != len(given):
-        return False
-    bindings: dict[str, Binding] = {}
-    for parameter, t in zip(f.parameters, given, strict=True):
-        pattern = parameter.type
-        if is_reference(pattern):
-            pattern = pattern.to
-        of_class = isinstance(pattern, RecordRef) or isinstance(t, RecordRef)
-        if of_class and (t is None or not m.types.patterns.match(pattern, t, bindings)):
-            return False
-    return True
+    fitting = taking(m, functions, given)
+    return Call(Name(fitting[0][0].id, fitting[0][0].name, at), operands, at) if len(fitting) == 1 else None
 
 
 def _assigns_others(m: Machine, t: RecordRef, value: Expr) -> bool:

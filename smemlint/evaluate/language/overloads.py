@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.types.bases import steps_to_base
+from smemlint.evaluate.types.bases import owner_of, steps_to_base
 from smemlint.evaluate.types.matching import Binding, Bindings, bound, condition_of, is_type
 from smemlint.evaluate.types.requirements import asked, holds, weight
 from smemlint.evaluate.values.number import Int
@@ -76,7 +76,7 @@ def bind(
         if isinstance(pattern, OpaqueType):
             bindings.setdefault(parameter_var.id, found)  # `Concept auto x`
         deduced: dict[str, Binding] = {}
-        if m.types.patterns.match(pattern, found, deduced):
+        if deduce(m, pattern, found, deduced):
             for k, x in deduced.items():
                 if not is_open(x):
                     bindings.setdefault(k, x)
@@ -86,6 +86,43 @@ def bind(
             bindings.setdefault(parameter.id, ())
         if parameter.id not in bindings and parameter.id not in told and parameter.default is not None:
             bindings[parameter.id] = bound(m.types.argument(parameter.default, bindings))
+    return bindings if _is_enabled(m, f, bindings) else None
+
+
+def deduce(m: Machine, pattern: Type, given: Type, bindings: dict[str, Binding]) -> bool:
+    """Unify the type of a parameter with that of what it is given, or with the base of it that the parameter
+    names, and say whether that can be; fills `bindings`."""
+    if m.types.patterns.match(pattern, given, bindings):
+        return True
+    if isinstance(pattern, PointerTo) and not pattern.reference and isinstance(given, PointerTo | ArrayOf):
+        return deduce(m, pattern.to, given.to if isinstance(given, PointerTo) else given.element, bindings)
+    if not isinstance(pattern, RecordRef) or not pattern.arguments:
+        return False
+    base = owner_of(m.types, given, pattern.name)
+    return base is not None and m.types.patterns.match(pattern, base[1], bindings)
+
+
+def taking(
+    m: Machine, functions: Iterable[Function], given: Sequence[Type | None]
+) -> list[tuple[Function, dict[str, Binding]]]:
+    """The functions each of whose parameters that is of a class stands for the class of what it is given,
+    with their template arguments; those that are no templates, where there are any. given: the types of
+    the arguments, where they are known."""
+    found = [(f, b) for f in functions if (b := _taking(m, f, given)) is not None]
+    return [(f, b) for f, b in found if not f.template] or found
+
+
+def _taking(m: Machine, f: Function, given: Sequence[Type | None]) -> dict[str, Binding] | None:
+    if len(f.parameters) != len(given):
+        return None
+    bindings: dict[str, Binding] = {}
+    for parameter, t in zip(f.parameters, given, strict=True):
+        pattern = parameter.type.to if is_reference(parameter.type) else parameter.type
+        if isinstance(t, ArrayOf) and not is_reference(parameter.type):
+            t = PointerTo(t.element)
+        fits = t is not None and deduce(m, pattern, t, bindings)
+        if not fits and (isinstance(pattern, RecordRef) or isinstance(t, RecordRef)):
+            return None
     return bindings if _is_enabled(m, f, bindings) else None
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from smemlint.evaluate.language.accesses import escape, load
 from smemlint.evaluate.language.conversions import coerce
-from smemlint.evaluate.language.expression_types import type_of_expression
+from smemlint.evaluate.language.expression_types import deduced_class, type_of_expression
 from smemlint.evaluate.language.initialisers import fill_array, value_for
 from smemlint.evaluate.language.inlining import begin_at, invoke, named_place
 from smemlint.evaluate.language.overloads import free_operators, methods_of, takes
@@ -66,7 +66,7 @@ _EXTENTS = (RecordRef("uint3"), RecordRef("::uint3"))
 
 def construct_value(m: Machine, e: Construct) -> Value:
     """Return what `T(...)` or `T{...}` makes."""
-    t = m.resolve(e.type)
+    t = deduced_class(m, m.resolve(e.type), e.arguments)
     if isinstance(t, RecordRef):
         if m.host and holds_references(t):
             leave_to_others(m, e.arguments)
@@ -362,7 +362,7 @@ def _default_members(m: Machine, t: RecordRef, o: Object, bindings: Bindings) ->
 
 def cast_value(m: Machine, e: Cast) -> Value:
     """Return a value as another type, by a conversion function or constructor where classes have one."""
-    t = m.resolve(e.type)
+    t = deduced_class(m, m.resolve(e.type), (e.operand,))
     if is_reference(t):
         p = lvalue(m, e)
         return load(m, p, e.place, e) if isinstance(p, Pointer) else p

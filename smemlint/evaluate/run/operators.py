@@ -215,6 +215,8 @@ def operate(
     if isinstance(a, Pointer) or isinstance(b, Pointer):
         return _pointer_operation(m, op, a, b, place)
     m.code_size.operations += 1
+    for v in (a, b):
+        say_lost(m, v, "an operator of an object", place)
     narrow_stops(m, a, b)
     if m.types.unsized:
         for v in (a, b):

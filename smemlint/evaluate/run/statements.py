@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from smemlint.evaluate.compiler.sink import hold
 from smemlint.evaluate.control_flow.edge_blocks import suppose
 from smemlint.evaluate.control_flow.join_points import note_way
 from smemlint.evaluate.language.conversions import as_base, truth, type_of
 from smemlint.evaluate.language.destructors import discard, end_lives, end_temporaries
+from smemlint.evaluate.language.expression_types import deduced_class
 from smemlint.evaluate.language.initialisers import initialise, value_for
 from smemlint.evaluate.language.lifetimes import begin_life
 from smemlint.evaluate.language.names import declare_global, leave_members_to_others
@@ -30,11 +33,13 @@ from smemlint.ir import (
     Assign,
     Block,
     Call,
+    Construct,
     Continue,
     Declare,
     Evaluate,
     Expr,
     If,
+    InitList,
     LaunchStmt,
     Literal,
     Name,
@@ -193,6 +198,7 @@ def _declare(m: Machine, s: Declare) -> Object | None:
         initialise(m, o, t, var.init)
         begin_life(m, o)
         return o
+    t = deduced_class(m, t, _made_of(var.init))
     v = value_for(m, t, var.init)
     deduced = _deduced(t, v)
     o = m.declare(var, deduced)
@@ -227,6 +233,13 @@ def _default_elements(m: Machine, o: Object, t: ArrayOf, element: RecordRef, var
     count = t.extent.value if isinstance(t.extent, Literal) else 0
     if isinstance(made, RecordValue) and size is not None and count * len(made.cells) <= MOST_DEFAULTS:
         o.cells.update({i * size + k: x for i in range(count) for k, x in made.cells.items()})
+
+
+def _made_of(init: Expr) -> Sequence[Expr]:
+    """The arguments of a variable's initialiser."""
+    if isinstance(init, Construct):
+        return init.arguments
+    return init.elements if isinstance(init, InitList) else (init,)
 
 
 def _deduced(t: Type, v: Value) -> Type:
