@@ -424,6 +424,8 @@ class Memo:
     """By the same: accesses and operations of the first trial; accesses, operations and guards of all."""
     unsteady: set[tuple[int, tuple[object, ...]]] = field(default_factory=set)
     """The same of loops that an iteration from what the first trial suggests did not confirm."""
+    words_read: dict[tuple[int, tuple[object, ...]], tuple[int, ...] | None] = field(default_factory=dict)
+    """By id() of an expression and the instance: the words that are read of its value (`read_parts`)."""
     lanes: dict[bytes, NDArray[np.int64]] = field(default_factory=dict)
     """Offsets of all lanes that accesses have."""
     passed_over: set[str] = field(default_factory=set)

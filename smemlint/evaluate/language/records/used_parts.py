@@ -15,6 +15,7 @@ from smemlint.evaluate.language.records.padded import (
     moved,
     note_choice,
 )
+from smemlint.evaluate.language.records.read_parts import words_read
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.segment import declared_alignment
 from smemlint.evaluate.types.record_parts import Moved, whole
@@ -42,6 +43,8 @@ def used_of(m: Machine, p: Pointer, t: Type, size: int, node: Expr | None) -> li
         return None
     note_choice(m, f, t, node)
     parts = _members_of(m, f, t, size, node)
+    if parts is None and size % WORD == 0 and (words := words_read(m, f, node)) is not None:
+        parts = [(at, WORD) for at in words]
     if parts is not None:
         found: list[Moved] | None = moved(m, t, parts)
     else:

@@ -1,0 +1,59 @@
+"""What is loaded of a value that goes into a local variable in another type, of which parts are read.
+
+The words are those of the loads in the machine code of nvcc 13.0 (-arch=sm_90 -O3).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from smemlint.evaluate import Grade, evaluate
+from smemlint.frontend import load
+from smemlint.ir import Launch, Literal
+from smemlint.source import source_from_bytes
+
+FORMS = {
+    "uint32_t l[4]; *(uint4 *)l = s[t]; o[t] = l[3];": [3],
+    "uint32_t l[4]; *(uint4 *)l = s[t]; o[t] = l[2] + l[3];": [2, 3],
+    "uint32_t l[4]; *(uint4 *)l = s[t]; o[t] = l[0] + l[3];": [0, 3],
+    "uint16_t l[8]; reinterpret_cast<uint4 &>(l) = s[t]; for (int i = 2; i < 4; ++i) o[i] = l[i];": [1],
+    "uint8_t l[16]; *(uint4 *)l = s[t]; for (int i = 0; i < N; i++) o[i] = l[15 - i];": [2, 3],
+    "union { uint4 q; uint8_t b[16]; } u; u.q = s[t]; o[t] = u.b[4] + u.b[5];": [1],
+    "uint4 v = s[t]; o[t] = ((uint32_t *)&v)[1];": [1],
+    "uint4 v = s[t]; const uint8_t *p = (const uint8_t *)&v; o[t] = p[12] + p[15];": [3],
+    "uint4 v = s[t]; uint8_t l[16]; memcpy(l, &v, 16); o[t] = l[12] + l[15];": [3],
+    "uint8_t l[16]; *(uint4 *)l = s[t]; uint32_t x; memcpy(&x, l + 8, 4); o[t] = x;": [2],
+    "float4 f = s4[t]; float g[4]; *(float4 *)g = f; o[t] = g[1];": [1],
+    "uint32_t l[8]; *(uint4 *)l = s[t]; *(uint4 *)&l[4] = s[t]; o[t] = l[5];": [1],
+    # all of it: read as a whole, at an index that is not known, by a function
+    "uint32_t l[4]; *(uint4 *)l = s[t]; for (int i = 0; i < 4; ++i) o[i] = l[i];": [0, 1, 2, 3],
+    "uint32_t l[4]; *(uint4 *)l = s[t]; o[t] = l[n];": [0, 1, 2, 3],
+    "uint32_t l[4]; *(uint4 *)l = s[t]; for (int i = 0; i < n; ++i) o[i] = l[i];": [0, 1, 2, 3],
+    "uint32_t l[4]; *(uint4 *)l = s[t]; o[t] = sum(l);": [0, 1, 2, 3],
+    "uint32_t l[4]; *(uint4 *)l = s[t]; uint4 w = *(uint4 *)l; o[t] = w.x + w.y + w.z + w.w;": [0, 1, 2, 3],
+}
+
+
+@pytest.mark.parametrize(("body", "words"), FORMS.items())
+def test_words_that_nobody_reads_are_not_loaded(body: str, words: list[int]) -> None:
+    text = f"""#include <stdint.h>
+    #include <string.h>
+    __device__ uint32_t sum(const uint32_t *l) {{ return l[0] + l[1] + l[2] + l[3]; }}
+    template <int N> __global__ void k(uint32_t *o, int n) {{
+        __shared__ uint4 s[64];
+        float4 *s4 = (float4 *)s;
+        int t = threadIdx.x;
+        {body}
+    }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    launch = Launch((32, 1, 1), template={"N": 6})
+    traces = [t for t in evaluate(module, module.kernels()[0], launch).traces if t.site.op == "load"]
+    assert all(t.grade is Grade.EXACT for t in traces)
+    loaded = {
+        int(row[0]) // 4 + i
+        for t in traces
+        for row, weight in zip(t.offsets, t.weights, strict=True)
+        for i in range((t.joined or t.site.width) // 4)
+        if weight
+    }
+    assert sorted(loaded) == words
