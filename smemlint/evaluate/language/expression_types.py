@@ -204,6 +204,19 @@ def _of_call(m: Machine, e: Call) -> Typed | None:
     return returned_by(m, base.type, "operator()", len(e.arguments)) if base is not None else None
 
 
+def functions_meant(m: Machine, e: Call) -> Sequence[Function]:
+    """The functions or methods that a call may mean."""
+    if isinstance(e.callee, Member):
+        base = type_of_expression(m, before_member(m, e.callee))
+        t = base.type if base is not None else None
+        t = pointed_to(t) if e.callee.arrow else t
+        return methods_of(m, t, e.callee.name) if t is not None else ()
+    if not isinstance(e.callee, Name):
+        return ()
+    ids = (e.callee.id, *m.module.overloads.get(e.callee.name, ())) if e.callee.name else ()
+    return [m.module.functions[id] for id in ids if id in m.module.functions]
+
+
 def _of_function(m: Machine, e: Call, callee: Name) -> Typed | None:
     """What `declval`, or the only function of the program that takes such arguments, gives."""
     if callee.name in _UNSEEN:

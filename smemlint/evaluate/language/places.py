@@ -6,6 +6,7 @@ from smemlint.evaluate.language.accesses import escape, load
 from smemlint.evaluate.language.conversions import as_int, type_of
 from smemlint.evaluate.language.expression_types import (
     before_member,
+    functions_meant,
     stays,
     type_at,
     type_of_expression,
@@ -25,7 +26,9 @@ from smemlint.evaluate.values.objects import temporary
 from smemlint.evaluate.values.value import Object, Other, Pointer, RecordValue, Value
 from smemlint.ir import (
     ArrayOf,
+    Binary,
     Call,
+    Cast,
     Construct,
     Expr,
     Index,
@@ -36,6 +39,8 @@ from smemlint.ir import (
     Place,
     PointerTo,
     RecordRef,
+    Type,
+    Unary,
 )
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import INT, LONG, is_reference
@@ -48,12 +53,33 @@ FURTHER = 1 << 12
 def place_of(m: Machine, e: Expr) -> Pointer:
     """lvalue(), with a temporary for what has no place."""
     p = lvalue(m, e)
-    if isinstance(p, Pointer):
+    if isinstance(p, Pointer) and not _is_address(m, e):
         return p
     made = temporary(p, type_of(p))
     if isinstance(p, RecordValue):
         begin_life(m, made.object)
     return made
+
+
+def _is_address(m: Machine, e: Expr) -> bool:
+    """Whether an expression gives a pointer by value, and names no place: a reference is bound to that."""
+    if m.host:
+        return False
+    if isinstance(e, Index):
+        return _gives_pointer(m, e)
+    if isinstance(e, Cast):
+        return isinstance(e.type, PointerTo) and not e.type.reference
+    if not isinstance(e, Call | Unary | Binary):
+        return False
+    found = type_of_expression(m, e)
+    if found is not None:
+        return not found.place and isinstance(found.type, PointerTo)
+    functions = functions_meant(m, e) if isinstance(e, Call) else ()
+    return bool(functions) and all(_gives_address(f.returns) for f in functions)
+
+
+def _gives_address(t: Type) -> bool:
+    return t == AUTO or (isinstance(t, PointerTo) and not t.reference)
 
 
 def value_at_place(m: Machine, e: Expr) -> Value:

@@ -9,7 +9,7 @@ import pytest
 
 from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
-from smemlint.ir import Launch, Literal
+from smemlint.ir import Launch
 from smemlint.source import source_from_bytes
 
 FORMS = {
