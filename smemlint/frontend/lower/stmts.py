@@ -48,7 +48,7 @@ _LABEL_WITHIN = "a label of a switch within another statement"
 _WAYS_OUT = (Break, Continue, Return, Goto)
 _LABELS = 256
 """Values of a range of cases (`case 1 ... 4`) that are cases of their own; longer ones are unknown."""
-_LOOPS = (207, 208, 209, 225)
+_LOOPS = (kinds.WHILE, kinds.DO, kinds.FOR, kinds.RANGE_FOR)
 _MARK = pattern(rb"[()\[\]{};]")
 _UNROLL = pattern(r"unroll\b\s*(\(?\s*[\w+*/-]+\s*\)?)?")
 _PRAGMA = pattern(r"#\s*pragma[^\n]*|_Pragma\s*\(\s*\"[^\"]*\"\s*\)|\[\[[^\]]*\]\]")
@@ -60,24 +60,24 @@ class StatementLowering:
     def __init__(self, context: Context) -> None:
         self._c = context
         self._handlers: dict[int, Callable[[Node], Stmt]] = {
-            200: self._attributed,
-            201: self._label,
-            202: self._compound,
-            205: self._if,
-            206: self._switch,
-            207: self._while,
-            208: self._do,
-            209: self._for,
-            210: self._goto,
-            211: self._goto,
-            212: lambda _node: Continue(),
-            213: lambda _node: Break(),
-            214: self._return,
-            215: self._asm,
-            224: self._try,
-            225: self._range_for,
-            230: lambda _node: Block(()),
-            231: self._declarations,
+            kinds.UNEXPOSED_STMT: self._attributed,
+            kinds.LABEL: self._label,
+            kinds.COMPOUND: self._compound,
+            kinds.IF: self._if,
+            kinds.SWITCH: self._switch,
+            kinds.WHILE: self._while,
+            kinds.DO: self._do,
+            kinds.FOR: self._for,
+            kinds.GOTO: self._goto,
+            kinds.INDIRECT_GOTO: self._goto,
+            kinds.CONTINUE: lambda _node: Continue(),
+            kinds.BREAK: lambda _node: Break(),
+            kinds.RETURN: self._return,
+            kinds.ASM: self._asm,
+            kinds.TRY: self._try,
+            kinds.RANGE_FOR: self._range_for,
+            kinds.NULL: lambda _node: Block(()),
+            kinds.DECL_STMT: self._declarations,
         }
 
     def lower(self, node: Node) -> Stmt:
