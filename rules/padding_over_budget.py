@@ -16,7 +16,7 @@ class PaddingOverBudget(DeclarationRule):
     """A kernel exceeds 48 KiB of static shared memory by the padding of its rows alone.
 
     ## Why it matters
-    Without the padding the block fits; with it the program does not assemble.
+    Without the padding the block fits; with it `ptxas` refuses the kernel.
 
     ## Use instead
     A swizzle of the column by the row frees the same accesses and needs no bytes.

@@ -17,8 +17,8 @@ class StaticSizeOverLimit(DeclarationRule):
     """A kernel declares more than 48 KiB of static shared memory.
 
     ## Why it matters
-    On every architecture a block may hold at most 48 KiB of shared memory that is declared statically: the
-    program does not assemble.
+    On every architecture a block may hold at most 48 KiB of shared memory that is declared statically:
+    `ptxas` refuses a kernel with more.
 
     ## Use instead
     Declare the array `extern __shared__`, raise the limit with `cudaFuncSetAttribute(kernel,

@@ -24,7 +24,7 @@ class WrongPadding(DeclarationRule):
     The layout that the finding names: another pitch, or a swizzle of the column by the row.
 
     ## Fix safety
-    As of the fix that is named.
+    That of the fix that the finding names.
 
     ## References
     NVIDIA technical blog, "An Efficient Matrix Transpose in CUDA C/C++".

@@ -130,11 +130,11 @@ def words(cost: Cost, *, most: bool = False) -> str:
         )
     times = own.requests_by_warp(cost.warps)
     if own.open:
-        text += f"; in a loop whose length only run time tells, counted as {NOMINAL} iterations"
+        text += f"; in a loop of unknown length, counted as {NOMINAL} iterations"
     elif whole.open:
-        text += f"; a loop beside it, whose length only run time tells, is counted as {NOMINAL} iterations"
+        text += f"; a loop of unknown length beside it is counted as {NOMINAL} iterations"
     elif times >= 1.5:
-        text += f"; {number(round(times))} times a warp"
+        text += f"; runs {number(round(times))} times a warp"
     if cost.unknown:
         left = "1 access" if cost.unknown == 1 else f"{cost.unknown} accesses"
         text += f"; {left} without a number not counted"

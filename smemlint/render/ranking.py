@@ -29,9 +29,7 @@ def render_table(kernels: Sequence[RankedKernel], report: Report, look: Look) ->
     if len(kernels) > len(shown):
         lines.append(f"{count(len(kernels) - len(shown), 'more kernel')} not shown (--top)")
     if any(k.demand.open for k in shown):
-        lines += wrapped(
-            f"~: a loop whose length only run time tells is counted as {NOMINAL} iterations", look.width, 3
-        )
+        lines += wrapped(f"~: a loop of unknown length is counted as {NOMINAL} iterations", look.width, 3)
     return "\n".join([*lines, *summary_lines(report.summary, look.width)]) + "\n"
 
 

@@ -83,7 +83,7 @@ def _fixable(summary: Summary) -> str:
 
 
 def _why(reasons: Mapping[str, int]) -> str:
-    """` (CuTe tensors)`, or where kernels have several reasons, ` (3: CuTe tensors, 2: out of steps)`"""
+    """` (CuTe tensors)`, or where kernels have several reasons, ` (3: CuTe tensors, 2: unknown size)`"""
     counts: dict[str, int] = {}
     for code, number in reasons.items():
         counts[phrase(code)] = counts.get(phrase(code), 0) + number

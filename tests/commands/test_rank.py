@@ -53,7 +53,7 @@ RANKED = """\
        2,480        2,560     7%    :8 t[threadIdx.x][threadIdx.y], 32-way
           31          132    23%  copy copy.cu:1, block (32), 1 block
           31           32    23%    :4 s[threadIdx.x][0], 32-way
-~: a loop whose length only run time tells is counted as 32 iterations
+~: a loop of unknown length is counted as 32 iterations
 3 findings (4 places) in 2 of 2 files; 7 accesses, 7 resolved; 0 unparsed
 """
 

@@ -43,11 +43,11 @@ def test_a_loop_of_unknown_length_is_called_so() -> None:
     cost = Costs([k]).of(k, [(k, k.accesses[0])])
     assert cost is not None and cost.share == 64 * 32 / (64 * 32 + 64)
     assert words(cost) == (
-        "about 97% of the kernel's shared-memory wavefronts, 31 of 32 of them excess; in a loop whose length "
-        "only run time tells, counted as 32 iterations"
+        "about 97% of the kernel's shared-memory wavefronts, 31 of 32 of them excess; in a loop of unknown "
+        "length, counted as 32 iterations"
     )
     beside = Costs([k]).of(k, [(k, k.accesses[1])])
-    assert beside is not None and "; a loop beside it, whose length only run time tells," in words(beside)
+    assert beside is not None and "; a loop of unknown length beside it is counted" in words(beside)
 
 
 def test_accesses_without_a_number_are_named() -> None:
@@ -60,7 +60,7 @@ def test_accesses_without_a_number_are_named() -> None:
 def test_repetitions_are_told_by_warp() -> None:
     k = kernel(access(Load(256, 128, 128)))
     cost = Costs([k]).of(k, [(k, k.accesses[0])])
-    assert cost is not None and words(cost).endswith("128 excess; 64 times a warp")
+    assert cost is not None and words(cost).endswith("128 excess; runs 64 times a warp")
 
 
 def test_the_costliest_record_stands_for_a_kernel_but_the_cheapest_of_assumed_ones() -> None:

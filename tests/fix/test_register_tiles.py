@@ -150,7 +150,7 @@ def test_neighbours_that_begin_anywhere_are_never_split(tmp_path: Path) -> None:
 def test_the_array_is_aligned_so_that_the_compiler_still_joins(tmp_path: Path) -> None:
     found, after = fixed(PRODUCT % ROWS, tmp_path)
     assert "__shared__ __align__(16) float tile[K][N];" in after
-    assert "aligned, so that neighbours are still joined" in found.words
+    assert "aligned, so that the compiler still joins neighbours" in found.words
 
 
 @pytest.mark.parametrize("said", ["__align__(16)", "alignas(16)"])

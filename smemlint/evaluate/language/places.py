@@ -316,7 +316,7 @@ def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer
         assert isinstance(base, Pointer)
         p = Pointer(base.object, plus(base.offset, at), ft)
         return load(m, p, place) if is_reference(ft) else p
-    reason = Unresolved("unknown-member", f"`.{name}` of a type that is not known", place)
+    reason = Unresolved("unknown-member", f"`.{name}` is a member of a type that is not known", place)
     if isinstance(base, Other):
         return Other(None, base.uniform, base.reason or reason)
     if not isinstance(base, Pointer):

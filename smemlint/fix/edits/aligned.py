@@ -12,7 +12,7 @@ from smemlint.fix.model import TextEdit
 from smemlint.fix.text.declared import Declared, Edited
 
 _ALIGN = " __align__"
-ALIGNED = "aligned, so that neighbours are still joined"
+ALIGNED = "aligned, so that the compiler still joins neighbours"
 
 
 def is_aligned(edited: Edited) -> bool:

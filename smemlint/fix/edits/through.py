@@ -114,7 +114,7 @@ def _through(
     pointers = [name for room in found.rooms for name, root in room.roots.items() if not root.whole]
     how = f"through `{pointers[0]}`" if pointers else "through casts"
     if pointers and pointers[0] == at.name:
-        how = "in functions that get it"
+        how = "in functions that it is passed to"
     plain = all(a.root == at.name and a.subscript and not a.cast for _, _, a in accesses)
     return checked(edits, first, "" if plain and not pointers else f"`{at.name}` is reached {how}")
 
@@ -157,7 +157,7 @@ def wider(
     edits = [edit(source, bracket.open + 1, bracket.close, extent)]
     edits += [edit(source, hit.offset, hit.end, wide) for hit in hits.values()]
     edits += [edit(source, row.offset, row.end, new) for row in rows_on.values()]
-    how = "in functions that get it" if len(found.rooms) > 1 else "through pointers"
+    how = "in functions that it is passed to" if len(found.rooms) > 1 else "through pointers"
     said = at.text({len(at.extents) - 1: extent})
     return checked(edits, said, f"`{at.name}` is reached {how}")
 

@@ -165,7 +165,7 @@ void start(float *out, const float *in) { k<64, 32><<<1, 128>>>(out, in, 32); }
 def test_a_pitch_is_widened_in_all_functions_that_say_it(tmp_path: Path) -> None:
     found, after = fixed(ROWS, tmp_path)
     assert found.code == "tile[(BM + 1) * BK]" and not found.safe
-    assert found.unsafe_because == "`tile` is reached in functions that get it"
+    assert found.unsafe_because == "`tile` is reached in functions that it is passed to"
     assert "tile[i % BK * (BM + 1) + i / BK] = " in after
     assert "return tile[row * (BM + 1) + threadIdx.x % BM];" in after
     assert all(c.after == c.ideal for c in found.sites)
