@@ -130,7 +130,7 @@ def index_place(m: Machine, e: Index) -> Pointer | Value:
         base, index = index, base
     if isinstance(base, Pointer):
         return offset_pointer(m, base, as_int(m, index, e.place), e.place)
-    return lost(m, base, e.place)
+    return lost(m, base, e.base, e.place)
 
 
 def _in_temporary(m: Machine, v: RecordValue, e: Index) -> Pointer | Value:
@@ -208,15 +208,17 @@ def _held(m: Machine, p: Pointer) -> Pointer | None:
     return held if isinstance(held, Pointer) else None
 
 
-def lost(m: Machine, v: Value, place: Place | None) -> Value:
-    """What a pointer that is not followed points to: somewhere in the shared array that it is made of,
-    if any, so that accesses through it are counted."""
+def lost(m: Machine, v: Value, e: Expr, place: Place | None) -> Value:
+    """What a pointer e that is not followed points to: somewhere in the shared array that it is made of,
+    if any, so that accesses through it are counted. A loop loses the value, not the type of the variable."""
     reason = v.reason if isinstance(v, Other) else None
     reason = reason or Unresolved("untracked-pointer", "a pointer that is not followed", place)
     if isinstance(v, Other) and v.leads is not None:
         v.leads.escapes = True
         somewhere = m.unknowns.fresh("pointer", varying=True, reason=reason)
-        return Pointer(v.leads, Int(0, LONG, {(somewhere,): 1}), OpaqueType("?"))
+        declared = type_at(m, e)
+        pointee = declared.to if isinstance(declared, PointerTo) else OpaqueType("?")
+        return Pointer(v.leads, Int(0, LONG, {(somewhere,): 1}), pointee)
     return Other(None, False, reason)
 
 
@@ -246,7 +248,7 @@ def member_place(m: Machine, e: Member) -> Pointer | Value:
         if isinstance(base, Pointer) and base.integer:
             base = Pointer(base.object, base.offset, base.pointee)
         elif isinstance(base, Other) and base.leads is not None:
-            base = lost(m, base, e.place)
+            base = lost(m, base, e.base, e.place)
     elif isinstance(e.base, Call | Construct) and not m.host and has_destructors(m.module):
         base = place_of(m, e.base)
     else:

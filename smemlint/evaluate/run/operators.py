@@ -107,7 +107,7 @@ def unary_place(m: Machine, e: Unary) -> Pointer | Value:
         if isinstance(v, Pointer):
             return Pointer(v.object, v.offset, v.pointee)
         say_lost(m, v, "what is pointed to by an object", e.place)
-        return v if isinstance(v, FunctionValue | Method) else lost(m, v, e.place)
+        return v if isinstance(v, FunctionValue | Method) else lost(m, v, e.operand, e.place)
     if e.op in ("++x", "--x"):
         p = lvalue(m, e.operand)
         _step_by_one(m, e, p)
