@@ -204,17 +204,17 @@ class Module:
         return ids | {special for id in ids for special in self.specialisations.get(id, ())}
 
     def overloaded(self, name: str) -> tuple[str, ...]:
-        """Ids of the functions that a name may mean which clang left unresolved. Written with `std::`, or
-        with `::` alone, or with all of its namespaces, it means nothing of others."""
+        """Ids of the functions that a name may mean which clang left unresolved. Written with a namespace, or
+        with `::` alone, it means nothing of others."""
         if "::" in name and name in self.overloads:
             return self.overloads[name]
         qualifier, qualified, last = name.rpartition("::")
         ids = self.overloads.get(last, ())
-        if not qualified or qualifier not in ("", "std"):
+        if not qualified:
             return ids
-        namespace = f"@N@{qualifier}@" if qualifier else ""
+        around = qualifier.partition("<")[0].rpartition("::")[2]
         scopes = ((id, id.partition("@F")[0] + "@") for id in ids)
-        return tuple(id for id, scope in scopes if (namespace in scope if namespace else "@N@" not in scope))
+        return tuple(id for id, scope in scopes if (f"@{around}@" in scope if around else "@N@" not in scope))
 
 
 @by_identity

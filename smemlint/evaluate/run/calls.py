@@ -239,9 +239,10 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
         return calls[0]() if len(every) == 1 else _each(m, _whens(m, v, len(every)), calls)
     if m.host and isinstance(v, Method) and isinstance(v.self, Pointer) and v.self.object.options:
         return _of_each_object(m, v, e, discarded, want_place)
-    if isinstance(v, FunctionValue) and v.candidates and not _means_the_library(m, v, e):
-        candidates = (*v.candidates, *_brought_in(m, e)) if e.hidden else v.candidates
-        result = invoke(m, candidates, e.arguments, v.arguments, None, e.place, v.outer)
+    named = v if isinstance(v, FunctionValue) else FunctionValue("", ())
+    candidates = (*named.candidates, *_brought_in(m, e)) if e.hidden else named.candidates
+    if candidates and not _means_the_library(m, named, e):
+        result = invoke(m, candidates, e.arguments, named.arguments, None, e.place, named.outer)
         if result is not None:
             return result
     if isinstance(v, Method):

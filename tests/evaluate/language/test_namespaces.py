@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smemlint.evaluate import evaluate
+from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
 from smemlint.source import source_from_bytes
@@ -43,6 +43,14 @@ namespace ops { __device__ inline int one(int) { return 5; } }
 template <class T> __device__ int far_away(T x) { return ops::detail::log_of(x); }
 namespace short_name = ops::detail;
 template <class T> __device__ int by_alias(T x) { return short_name::log_of(x); }
+namespace mine {
+__device__ inline int min(int a, int) { return 3 * a; }
+template <class T> __device__ T max(T a, T) { return 3 * a; }
+}
+template <class T> __device__ T of_cuda(T a, T b) { return min(a, b); }
+template <class T> __device__ T of_mine(T a, T b) { using mine::min; return min(a, b); }
+template <class T> __device__ T of_mine_too(T a, T b) { return mine::max(a, b); }
+namespace elsewhere { __device__ int log_of(int); }
 namespace friends { struct P { int p; friend __device__ int log_of(P) { return 3; } }; }
 """
 
@@ -67,6 +75,9 @@ namespace friends { struct P { int p; friend __device__ int log_of(P) { return 3
         ("far_away(1.f)", 3),
         ("by_alias(1)", 4),
         ("by_alias(1.f)", 3),
+        ("of_cuda(1, 2)", 1),
+        ("of_mine(1, 2)", 3),
+        ("of_mine_too(1, 2)", 3),
     ],
 )
 def test_a_call_means_the_functions_of_its_own_namespace_and_of_its_arguments(call: str, shift: int) -> None:
@@ -76,3 +87,11 @@ def test_a_call_means_the_functions_of_its_own_namespace_and_of_its_arguments(ca
     (trace,) = evaluate(module, kernel, Launch((32, 1, 1))).traces
     row = trace.offsets[0].tolist()
     assert row[1] - row[0] == 1 << shift
+
+
+def test_a_function_without_a_body_is_none_of_that_name_elsewhere() -> None:
+    call = "elsewhere::log_of(1)"
+    text = f"{HEAD}__global__ void k() {{ extern __shared__ char s[]; s[threadIdx.x << {call}] = 0; }}"
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert trace.grade is not Grade.EXACT

@@ -137,7 +137,7 @@ class CallLowering:
                 return StaticMember(self._c.types.record(parent), name, place, arguments)
             if not candidates:
                 full = self._c.declarations.qualified(library)
-                return Name("", self._in_full(node, name, full), place, arguments)
+                return Name("", self._in_full(name, full), place, arguments)
         if not candidates:
             candidates = self._c.declarations.functions_named.get(name, [])
             return self.overload_set(name, candidates, place, arguments)
@@ -153,26 +153,22 @@ class CallLowering:
         target = cursors.referenced(self._c.exprs.unwrap_implicit(node))
         if target.kind != kinds.OVERLOADED or not cursors.overload_count(target):
             return ()
-        known = self._c.declarations
-        found = known.function(cursors.overload(target, 0))
-        if found is None or found.record is not None:
+        known, first = self._c.declarations, cursors.overload(target, 0)
+        if cursors.semantic_parent(first).kind in kinds.RECORDS:
             return ()
-        own = known.qualified(found.node)
+        own = known.qualified(first)
         text = self._c.positions.text(node) or self._c.positions.body_text(node) or ""
-        ids: list[str] = []
-        for other in () if "::" in text.partition("<")[0] else known.functions_named.get(found.name, ()):
+        name, ids = own.rpartition("::")[2], list[str]()
+        for other in () if "::" in text.partition("<")[0] else known.functions_named.get(name, ()):
             if other.record is None and known.qualified(other.node) != own:
                 self._c.require_call(other)
                 ids.append(self._c.decls.function_id(other))
         return tuple(ids)
 
-    def _in_full(self, node: Node, name: str, found: str) -> str:
-        """The name of a function of the library; with `::` in front where it is written so, and a function of
-        the program has the same one: no argument brings that in."""
-        if found != name or not self._c.declarations.functions_named.get(name):
-            return found
-        text = self._c.positions.text(node) or self._c.positions.body_text(node) or ""
-        return f"::{name}" if text.lstrip().startswith("::") else found
+    def _in_full(self, name: str, found: str) -> str:
+        """The name of a function of the library; with `::` in front where a function of the program has the
+        same one."""
+        return f"::{name}" if found == name and self._c.declarations.functions_named.get(name) else found
 
     def overload_set(
         self,
