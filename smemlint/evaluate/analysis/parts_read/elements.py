@@ -55,6 +55,9 @@ def elements_read(f: Function) -> Mapping[str, frozenset[int]]:
             else:
                 arrays.discard(_array_of(node))
                 look(node.index)
+        elif isinstance(node, Unary) and node.op == "&" and _array_of(node.operand):
+            arrays.discard(_array_of(node.operand))  # `dot(&v[0])`: what lies beside it is read as well
+            look(node.operand)
         elif isinstance(node, Name):
             arrays.discard(node.id)
         else:

@@ -28,6 +28,7 @@ from smemlint.ir import (
     PointerTo,
     Return,
     Stmt,
+    Unary,
     Var,
 )
 from smemlint.ir.expr import uncopied
@@ -345,8 +346,9 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
         if isinstance(node, Member) and (inner := _path(node, arrays)) is not None:
             of(inner[0]).members.add(inner[1])
             look_at_indices(inner[2])
-        elif isinstance(node, Name):
-            of(node).whole = True
+        elif own := node if isinstance(node, Name) else _pointed_into(node, arrays):
+            of(own).whole = True
+            look_at_indices(node.operand if isinstance(node, Unary) else own)
         elif isinstance(node, Call):
             look(node.callee)
             for i, a in enumerate(node.arguments):
@@ -387,10 +389,8 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
                     of(name)
 
     def look_at_indices(e: Expr) -> None:
-        e = e.base if isinstance(e, Member) else e
-        while isinstance(e, Index):
-            look(e.index)
-            e = e.base
+        for index in _indices(e):
+            look(index)
 
     look(f.body)
     return uses
@@ -405,6 +405,21 @@ def _path(e: Member, arrays: Set[str]) -> tuple[Name, str, Expr] | None:
         base = base.base
     own = _variable(base, arrays)
     return None if own is None or not names else (own, ".".join(reversed(names)), base)
+
+
+def _indices(e: Expr) -> Iterator[Expr]:
+    """What is read to find a part of a variable."""
+    while isinstance(e, Index | Member):
+        if isinstance(e, Index):
+            yield e.index
+        e = e.base
+
+
+def _pointed_into(e: object, arrays: Set[str]) -> Name | None:
+    """The variable that a pointer to a member leads into: `dot(&v.x)` reads what lies beside it as well."""
+    at = e.operand if isinstance(e, Unary) and e.op == "&" else None
+    inner = _path(at, arrays) if isinstance(at, Member) else None
+    return None if inner is None else inner[0]
 
 
 def _own_member(e: Expr, arrays: Set[str]) -> Name | None:

@@ -115,6 +115,9 @@ class _Search:
             self.indices(node, loops)
         elif isinstance(node, Name):
             self.lose(node)
+        elif isinstance(node, Unary) and node.op == "&" and self.root(node):
+            self.lose(node)  # `dot(&v[0])`: what lies beside it is read as well
+            self.indices(node, loops)
         elif isinstance(node, Loop):
             self.look(node.init, loops)
             for inner in (node.condition, node.step, node.body):
@@ -176,7 +179,7 @@ class _Search:
                 self.look(e.right, loops)
             e = e.base if isinstance(e, Index | Member) else e.left if isinstance(e, Binary) else e.operand
 
-    def lose(self, e: Name) -> None:
+    def lose(self, e: Expr) -> None:
         """Note a variable whose address goes somewhere."""
         self.lost.add(self.root(e))
 

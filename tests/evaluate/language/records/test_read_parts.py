@@ -25,11 +25,16 @@ FORMS = {
     "uint8_t l[16]; *(uint4 *)l = s[t]; uint32_t x; memcpy(&x, l + 8, 4); o[t] = x;": [2],
     "float4 f = s4[t]; float g[4]; *(float4 *)g = f; o[t] = g[1];": [1],
     "uint32_t l[8]; *(uint4 *)l = s[t]; *(uint4 *)&l[4] = s[t]; o[t] = l[5];": [1],
-    # all of it: read as a whole, at an index that is not known, by a function
+    # all of it: read as a whole, at an index that is not known, by a function, through a pointer to a part
     "uint32_t l[4]; *(uint4 *)l = s[t]; for (int i = 0; i < 4; ++i) o[i] = l[i];": [0, 1, 2, 3],
     "uint32_t l[4]; *(uint4 *)l = s[t]; o[t] = l[n];": [0, 1, 2, 3],
     "uint32_t l[4]; *(uint4 *)l = s[t]; for (int i = 0; i < n; ++i) o[i] = l[i];": [0, 1, 2, 3],
     "uint32_t l[4]; *(uint4 *)l = s[t]; o[t] = sum(l);": [0, 1, 2, 3],
+    "uint32_t l[4]; *(uint4 *)&l[0] = s[t]; o[t] = sum(&l[0]);": [0, 1, 2, 3],
+    "uint4 v = s[t]; o[t] = sum(&v.x);": [0, 1, 2, 3],
+    "uint4 v[2]; v[0] = s[t]; v[1] = s[32 + t]; o[t] = of_two(&v[0]);": [0, 1, 2, 3, 128, 129, 130, 131],
+    "uint4 v = s[t]; const uint32_t *p = &v.x; for (int i = 0; i < 4; ++i) o[i] = *p++;": [0, 1, 2, 3],
+    "uint32_t l[4]; *(uint4 *)l = s[t]; const uint32_t *p = &l[0]; while (n--) o[n] = *p++;": [0, 1, 2, 3],
     "uint32_t l[4]; *(uint4 *)l = s[t]; uint4 w = *(uint4 *)l; o[t] = w.x + w.y + w.z + w.w;": [0, 1, 2, 3],
 }
 
@@ -39,6 +44,7 @@ def test_words_that_nobody_reads_are_not_loaded(body: str, words: list[int]) -> 
     text = f"""#include <stdint.h>
     #include <string.h>
     __device__ uint32_t sum(const uint32_t *l) {{ return l[0] + l[1] + l[2] + l[3]; }}
+    __device__ uint32_t of_two(const uint4 *v) {{ return sum(&v[0].x) + sum(&v[1].x); }}
     template <int N> __global__ void k(uint32_t *o, int n) {{
         __shared__ uint4 s[64];
         float4 *s4 = (float4 *)s;
