@@ -266,7 +266,9 @@ def _applied_to(m: Machine, of: Typed | None, op: str, count: int) -> Typed | No
         return Typed(BOOL, False)
     if isinstance(t, Scalar) and op in ("+", "-", "~") and not count:
         return Typed(promoted(t), False)
-    return of if op in ("++", "--", "x++", "x--", "++x", "--x") else None
+    if op in ("x++", "x--"):
+        return Typed(t, False)
+    return of if op in ("++", "--", "++x", "--x") else None
 
 
 def _of_two(m: Machine, e: Binary) -> Typed | None:

@@ -63,3 +63,20 @@ def test_a_reference_to_a_pointer_leads_where_the_pointer_does(
         ("store", [256 + 8 * t for t in range(32)]),
         ("load", [256 + 4 * t for t in range(32)]),
     ]
+
+
+def test_a_reference_to_what_a_pointer_was_before_its_step_leads_there() -> None:
+    text = """__global__ void k(float *o) {
+        __shared__ float s[2048];
+        int t = threadIdx.x;
+        float *p = s + 2 * t;
+        auto &&before = p++;
+        before[0] = 1;
+        p[4] = 2;
+        __syncthreads();
+        o[t] = s[t];
+    }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    stores = [t.offsets.ravel().tolist() for t in traces if t.site.op == "store"]
+    assert stores == [[8 * t for t in range(32)], [8 * t + 20 for t in range(32)]]
