@@ -117,7 +117,7 @@ def _taking(m: Machine, f: Function, given: Sequence[Type | None]) -> dict[str, 
         return None
     bindings: dict[str, Binding] = {}
     for parameter, t in zip(f.parameters, given, strict=True):
-        pattern = parameter.type.to if is_reference(parameter.type) else parameter.type
+        pattern = referred(parameter.type)
         if isinstance(t, ArrayOf) and not is_reference(parameter.type):
             t = PointerTo(t.element)
         fits = t is not None and deduce(m, pattern, t, bindings)
@@ -202,13 +202,12 @@ def _takes_plain(f: Function) -> bool:
     )
 
 
-def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> int:
+def score_of(m: Machine, f: Function, values: Sequence[Value], bindings: Bindings) -> float:
     """How well the parameter types fit, for overloads."""
-    ranks = (_rank(m, t, have) for t, have in _paired(m, f, values, bindings))
-    return 2 * sum(ranks) + (not f.template)  # a template is left only where it suits no better
+    return sum(_rank(m, t, have) for t, have in _paired(m, f, values, bindings))
 
 
-def _rank(m: Machine, t: Type, have: Type) -> int:
+def _rank(m: Machine, t: Type, have: Type) -> float:
     """How well a value of one type suits a parameter of another: as it is, promoted, converted, not."""
     if isinstance(have, ArrayOf) and isinstance(t, PointerTo):
         have = PointerTo(have.element)
@@ -218,18 +217,18 @@ def _rank(m: Machine, t: Type, have: Type) -> int:
         promotion = t == (DOUBLE if have == FLOAT else promoted(have))
         return 3 if promotion else 1 + ((t.kind == "float") == (have.kind == "float"))
     if isinstance(t, RecordRef) and isinstance(have, RecordRef):
-        otherwise = 1 if _may_be_made(m, t, have) else -4
-        return _rank_of_base(m, t, have, otherwise)
+        above = steps_to_base(m.types, have, t)
+        return _rank_of_base(above) if above else 1 if _may_be_made(m, t, have) else -4
     if isinstance(t, PointerTo) and isinstance(have, PointerTo):
+        above = steps_to_base(m.types, have.to, t.to)
         known = all(isinstance(x, Scalar | RecordRef) and x != VOID for x in (t.to, have.to))
-        return _rank_of_base(m, t.to, have.to, 0 if known else 1)
+        return _rank_of_base(above) if above else 0 if known else 1
     return 1 if isinstance(t, PointerTo | ArrayOf) == isinstance(have, PointerTo | ArrayOf) else -4
 
 
-def _rank_of_base(m: Machine, t: Type, have: Type, otherwise: int) -> int:
-    """How well a class suits its base: the nearer, the better."""
-    above = steps_to_base(m.types, have, t)
-    return otherwise if above is None else max(2, 4 - above)
+def _rank_of_base(above: int) -> float:
+    """How well a class suits its base so many steps above: the nearer, the better."""
+    return 2 + 2.0 ** (1 - above)
 
 
 def _may_be_made(m: Machine, t: RecordRef, of: RecordRef) -> bool:
@@ -265,11 +264,11 @@ def best_fits(
     outer: Bindings | None = None,
 ) -> list[tuple[Function, dict[str, Binding]]]:
     """The candidates that fit the values best, in their order, with their template arguments. Of equally good
-    ones those all of whose parameters are known, then those without a pack, then those that say more of types
-    (`T *`), then those that require more: they are more special. None of several where it is not known
-    whether one is a candidate."""
+    ones those that are no templates, then those all of whose parameters are known, then those without a pack,
+    then those that say more of types (`T *`), then those that require more: they are more special. None of
+    several where it is not known whether one is a candidate."""
     found: list[tuple[Function, dict[str, Binding]]] = []
-    best = True, 0, True, True, 0, 0
+    best: tuple[float, ...] = ()
     alone = len(candidates) == 1
     unsure = False
     for f in candidates:
@@ -284,6 +283,7 @@ def best_fits(
         fit = (
             alone or not _contradicts(f, len(explicit), values),
             0 if alone else score_of(m, f, values, bound),
+            not f.template,
             all(p.id in bound or p.pack for p in f.template),
             not has_pack(f),
             sum(not isinstance(referred(x.type), TypeParam) for x in f.parameters) if f.template else 0,
@@ -382,7 +382,8 @@ def declared_operators(module: Module) -> frozenset[str]:
 
 
 def free_operators(module: Module, op: str) -> tuple[Function, ...]:
-    """The functions outside of records that a program declares for an operator."""
+    """The functions outside of records that a program declares for an operator. Looked up by its name each
+    time, never kept by module: a run of host code is taken over by the names that it asked for."""
     functions = (module.functions[i] for i in module.overloads.get(f"operator{op}", ()))
     return tuple(f for f in functions if f.record is None)
 

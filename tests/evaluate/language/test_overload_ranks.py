@@ -42,6 +42,11 @@ __device__ int decayed(int t, float *) { return t * 2; }
 template <class T> __device__ int kind(T) { return 4; }
 template <class T> __device__ int kind(T *) { return 2; }
 template <class T> __device__ int by_kind(int t, T x) { return t * kind(x) + t * kind(&x); }
+template <int N> struct Tag : Tag<N - 1> {};
+template <> struct Tag<0> {};
+__device__ int far(int t, Tag<0>) { return t * 32; }
+template <class T> __device__ int far(T t, Tag<1>) { return t * 2; }
+template <class T> __device__ int by_step(int t) { return far(t, T{}); }
 template <class T> __device__ int by_array(int t) { T x[3]; return decayed(t, x); }
 """
 
@@ -54,6 +59,9 @@ template <class T> __device__ int by_array(int t) { T x[3]; return decayed(t, x)
         ("by_tag<Col>(t)", 1),
         ("by_reference<Sub>(t)", 2),  # the nearer of two bases
         ("by_reference<Row>(t)", 32),
+        ("by_step<Tag<1>>(t)", 2),
+        ("by_step<Tag<3>>(t)", 2),  # the nearer one, though far above, and a template
+        ("by_step<Tag<5>>(t)", 2),
         ("by_pointer<Sub>(t)", 32),
         ("by_pointer<int>(t)", 4),
         ("by_conversion<Row>(t)", 8),
