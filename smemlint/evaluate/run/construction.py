@@ -57,7 +57,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import PLACED
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import is_reference
+from smemlint.ir.types import is_reference, referred
 
 MOST_MADE = 16
 """Objects of an array that is a member which are made one by one."""
@@ -291,7 +291,7 @@ def _own_place(m: Machine, at: Cast) -> Value:
     own = methods_of(m, t.to, "operator new") if isinstance(t, PointerTo) else ()
     if own or outside:
         given = _type_given(m, at.operand)
-        for f in (*own, *(f for f in outside if given in [_bound(p.type) for p in f.parameters[1:2]])):
+        for f in (*own, *(f for f in outside if given in [referred(p.type) for p in f.parameters[1:2]])):
             if len(f.parameters) == 2 and (m.host or f.side != "host") and isinstance(t, PointerTo):
                 call = Call(Name(f.id, f.name, at.place), (SizeOf(t.to), at.operand), at.place)
                 return rvalue(m, Cast(at.type, call, place=at.place))
@@ -304,11 +304,6 @@ def _type_given(m: Machine, e: Expr) -> Type | None:
         return None if to is None else PointerTo(to)
     told = type_of_expression(m, e)
     return None if told is None else told.type
-
-
-def _bound(t: Type) -> Type:
-    """The type of what a parameter stands for."""
-    return t.to if is_reference(t) else t
 
 
 def _default_bases(m: Machine, t: RecordRef, o: Object, named: set[str]) -> None:
