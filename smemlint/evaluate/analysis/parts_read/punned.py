@@ -7,7 +7,7 @@ anywhere else are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from smemlint.ir import (
     ArrayOf,
@@ -188,9 +188,6 @@ def _key(value: Expr) -> int:
     return id(uncopied(value))
 
 
-def rounds(loops: tuple[Loop, ...]) -> Iterator[tuple[Loop, Declare]]:
-    """Loops with what declares their counters; ends early where one has none."""
-    for s in loops:
-        if not isinstance(s.init, Declare) or s.init.var.init is None or s.unroll == 1:
-            return
-        yield s, s.init
+def counter_of(s: Loop) -> Var | None:
+    """The variable that a loop declares to count its rounds; None: it has none, or stays a loop."""
+    return s.init.var if isinstance(s.init, Declare) and s.unroll != 1 else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from smemlint.banks import WORD
-from smemlint.evaluate.analysis.parts_read.punned import Part, Punned, punned, rounds
+from smemlint.evaluate.analysis.parts_read.punned import Part, Punned, counter_of, punned
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import Binding
 from smemlint.evaluate.values.number import Int
@@ -93,22 +93,24 @@ class _Look:
 
     def all_rounds(self, loops: tuple[Loop, ...], constants: _Constants) -> Iterator[_Constants]:
         """What the counters of loops are, round by round; not known of a loop that is not."""
-        head = next(rounds(loops), None)
-        if head is None:
-            yield from ((constants,) if not loops else self.all_rounds(loops[1:], constants))
+        if not loops:
+            yield constants
             return
-        s, start = head
-        value = self.m.constant(start.var.init, constants) if start.var.init is not None else None
-        while value is not None and self.left > 0:
-            here = {**constants, start.var.id: Int(value)}
+        s, inner = loops[0], loops[1:]
+        counter = counter_of(s)
+        value = self.m.constant(counter.init, constants) if counter is not None and counter.init else None
+        while counter is not None and value is not None and self.left > 0:
+            here = {**constants, counter.id: Int(value)}
             goes = self.m.constant(s.condition, here) if s.condition is not None else None
             if goes == 0:
                 return
             self.left -= 1
-            yield from self.all_rounds(loops[1:], here if goes is not None else constants)
-            value = None if goes is None else self.stepped(s.step, start.var.id, value, here)
-        if value is None and self.left > 0:
-            yield from self.all_rounds(loops[1:], constants)
+            if goes is None:
+                break
+            yield from self.all_rounds(inner, here)
+            value = self.stepped(s.step, counter.id, value, here)
+        if self.left > 0:
+            yield from self.all_rounds(inner, constants)
 
     def stepped(self, step: Expr | None, id: str, value: int, constants: Mapping[str, Binding]) -> int | None:
         """The counter in the next round."""
