@@ -17,6 +17,7 @@ from smemlint.frontend.text.context import (
     enclosing_template,
     find_word,
     in_parameter_list,
+    matching,
     usage,
 )
 from smemlint.frontend.text.healed import FUNCTION, KERNEL, NAMESPACE, NUMBER_TYPE, RANGE, TYPE, VALUE, Healed
@@ -109,9 +110,8 @@ class Uses:
         text = self.text(problem.path)
         before = text[max(0, problem.offset - 200) : problem.offset]
         loop = _LOOP_BEFORE.search(before)
-        parts = _COLON.split(loop.group(1), 1) if loop is not None else ()
-        if len(parts) == 2:
-            return parts[1].count("(") >= parts[1].count(")")
+        if loop is not None and _COLON.search(loop.group(1)):
+            return matching(before, loop.start(1) - 1) is None
         made = _MADE_OF.search(before)
         if made is None:
             return False
