@@ -14,6 +14,7 @@ differ are printed.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import subprocess
 import tempfile
@@ -128,7 +129,8 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("paths", nargs="+", type=Path)
-    parser.add_argument("-I", dest="include", action="append", default=[], help="look for includes there")
+    folder = "look for includes there"
+    parser.add_argument("-I", dest="include", action="append", type=os.path.abspath, default=[], help=folder)
     parser.add_argument("--arch", default="sm_90")
     parser.add_argument("--std", default="c++17")
     parser.add_argument("--show", action="store_true", help="print the pairs that differ")
