@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from smemlint.rules.base import DeclarationRule, Finding, Kernel, Label, shared
 from smemlint.rules.words import ways_text
 
-from smemlint.fix.asked import may_be_padded
+from smemlint.fix.eligible import may_be_padded
 from smemlint.ir import Place
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 from smemlint.api import MEMORY, shown
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem
-from smemlint.fix.asked import array_key
+from smemlint.fix.eligible import array_key
 from smemlint.records import record
 from smemlint.running.exhibits import SECONDS, edited_analyses, matching
 from smemlint.running.pipeline import Examined, examine

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from smemlint.commands import CLEAN
-from smemlint.commands.common.asked import chosen_of, options_of
+from smemlint.commands.common.from_settings import chosen_of, options_of
 from smemlint.commands.common.options import reading_options, source_settings
 from smemlint.commands.common.usage import UsageError
 from smemlint.config import SEVERITIES, TIMEOUT, ConfigError, Settings

@@ -8,7 +8,7 @@ from dataclasses import replace
 from smemlint.diagnose.asking import Asking
 from smemlint.diagnose.model import Access, Cause, Declared, KernelReport, Note, SharedEntry, Spread, Started
 from smemlint.diagnose.threshold import possible
-from smemlint.fix.asked import Key, array_key
+from smemlint.fix.eligible import Key, array_key
 from smemlint.ir import Launch, Place
 from smemlint.rules import CONFLICT_RULES, DECLARATION_RULES, Finding, Label, Severity
 from smemlint.rules.words import served_apart

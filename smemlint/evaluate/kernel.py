@@ -15,10 +15,9 @@ from smemlint.evaluate.control_flow.first_block import FirstBlockError
 from smemlint.evaluate.held import blocks_asked, held
 from smemlint.evaluate.language.inlining import set_outside
 from smemlint.evaluate.language.packs import pack_of
-from smemlint.evaluate.machine.asked import EndedError
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.faults import INTERNAL, fault
-from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, Machine
+from smemlint.evaluate.machine.machine import Budget, BudgetExceededError, EndedError, Machine
 from smemlint.evaluate.machine.sums import Sums
 from smemlint.evaluate.model import Grade, KernelTrace, Trace, Unresolved
 from smemlint.evaluate.trace import shared_arrays, traces_of, unresolved_traces

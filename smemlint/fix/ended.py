@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import MutableMapping
 from dataclasses import replace
 
-from smemlint.fix.asked import Key
+from smemlint.fix.eligible import Key
 from smemlint.fix.model import Refusal, Suggestion
 
 

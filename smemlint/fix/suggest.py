@@ -11,12 +11,12 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from smemlint.banks import Arch, architecture
-from smemlint.fix.asked import Key, array_key
 from smemlint.fix.edits.aligned import ALIGNED, aligned, is_aligned
 from smemlint.fix.edits.apply import compatible
 from smemlint.fix.edits.build import build
 from smemlint.fix.edits.through import through, wider
 from smemlint.fix.edits.wrapped import wrapped
+from smemlint.fix.eligible import Key, array_key
 from smemlint.fix.means import Means
 from smemlint.fix.model import Refusal, SiteChange, Suggestion
 from smemlint.fix.other_ways import NO_LAYOUT, by_member, by_name, by_trial, with_bytes

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from smemlint.diagnose.model import FileReport
-from smemlint.fix.asked import Key, array_key
 from smemlint.fix.edits.apply import EditError, apply
+from smemlint.fix.eligible import Key, array_key
 from smemlint.fix.model import Suggestion
 from smemlint.fix.proof.promise import same_array, sites_of
 from smemlint.running.pipeline import Examined, examine

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from smemlint.banks import architecture
 from smemlint.diagnose.model import FileReport, Problem
 from smemlint.evaluate.machine.faults import INTERNAL, fault
-from smemlint.fix.asked import Key, may_conflict
+from smemlint.fix.eligible import Key, may_conflict
 from smemlint.fix.model import Suggestion
 from smemlint.frontend import Known, instead_of, load, read_instead
 from smemlint.ir import Module, Place

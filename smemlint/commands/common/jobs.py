@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smemlint.commands.common.asked import options_of
+from smemlint.commands.common.from_settings import options_of
 from smemlint.commands.common.options import STDIN
 from smemlint.commands.common.run import Run, baseline_of, changed_since, tell
 from smemlint.commands.common.usage import UsageError

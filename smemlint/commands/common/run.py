@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from smemlint.commands.common.asked import chosen_of
+from smemlint.commands.common.from_settings import chosen_of
 from smemlint.commands.common.usage import UsageError
 from smemlint.config import Block, Settings
 from smemlint.configurations import Configurations

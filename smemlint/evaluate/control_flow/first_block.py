@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from smemlint.evaluate.machine.asked import EndedError
-from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.machine import EndedError, Machine
 from smemlint.evaluate.values.comparison import COMPARISONS
 from smemlint.evaluate.values.number import Int, subtract
 from smemlint.evaluate.values.value import Value

@@ -38,9 +38,6 @@ from smemlint.evaluate.values.value import Object, Pointer, Value
 from smemlint.ir import Expr, Function, If, LaunchStmt, RecordRef, Type
 from smemlint.records import record
 
-Size: TypeAlias = tuple[int, int, int, bool, tuple[tuple[Stop, int, bool], ...], bool, bool]
-"""What running a statement adds to the code: accesses, operations, special-function operations, whether
-a straight line ends in it, what it keeps apart and where, whether a loop with copies stands in it."""
 STRETCH = 1000
 """Evaluation steps between two looks at what else may end an evaluation."""
 
@@ -400,6 +397,20 @@ class Carried:
     again: bool = False
 
 
+@record(frozen=True, slots=True)
+class StatementSize:
+    """What a skipped statement adds to the code. parts: a straight line ends in it; stops: what
+    it keeps apart, and where; copies, stays: a loop in it is copied, or stays one."""
+
+    accesses: int
+    operations: int
+    special: int
+    parts: bool
+    stops: tuple[tuple[Stop, int, bool], ...]
+    copies: bool
+    stays: bool
+
+
 @record(eq=False, slots=True)
 class Memo:
     """What was worked out once for all executions."""
@@ -412,8 +423,8 @@ class Memo:
     """By class and ids of its template's methods: those that it has."""
     copying: dict[object, bool] = field(default_factory=dict)
     """By type: whether copies of its objects are made by constructors of the program."""
-    sizes: dict[tuple[int, tuple[object, ...]], Size] = field(default_factory=dict)
-    """By id() of a statement that is skipped and the instance: what running it adds to the code."""
+    sizes: dict[tuple[int, tuple[object, ...]], StatementSize] = field(default_factory=dict)
+    """By id() of a statement that is skipped and the instance."""
     carried: dict[tuple[int, tuple[object, ...]], dict[tuple[str, int], Carried]] = field(
         default_factory=dict
     )

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from smemlint.evaluate.machine.asked import EVALUATOR, EndedError, SizedUpError
+from smemlint.evaluate.machine.callbacks import EVALUATOR
+from smemlint.evaluate.machine.components import StatementSize
 from smemlint.evaluate.machine.faults import contained
-from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.machine.machine import EndedError, Machine, SizedUpError
 from smemlint.evaluate.machine.state import Ended, made_copies, note_stays
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
@@ -111,16 +112,16 @@ def run(m: Machine, s: Stmt) -> None:
         return
     size = m.memo.sizes.get((id(s), m.frame.instance))
     if size is not None:
-        m.code_size.touched += size[0]
-        m.code_size.operations += size[1]
-        m.code_size.special += size[2]
-        if size[3]:
+        m.code_size.touched += size.accesses
+        m.code_size.operations += size.operations
+        m.code_size.special += size.special
+        if size.parts:
             m.straight()
-        for stop, at, in_front in size[4]:
+        for stop, at, in_front in size.stops:
             m.stop_again(stop, at, in_front=in_front)
-        if size[5]:
+        if size.copies:
             made_copies(m.context.loops)
-        if size[6]:
+        if size.stays:
             note_stays(m.context.loops)
         m.forget(m.frame.slice.sets[id(s)])
         return
@@ -134,7 +135,7 @@ def run(m: Machine, s: Stmt) -> None:
         made_copies(m.context.loops)
     if holds:
         note_stays(m.context.loops)
-    m.memo.sizes[id(s), m.frame.instance] = (
+    m.memo.sizes[id(s), m.frame.instance] = StatementSize(
         m.code_size.touched - before.touched,
         m.code_size.operations - before.operations,
         m.code_size.special - before.special,

@@ -9,7 +9,7 @@ from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
 from smemlint.evaluate.analysis.own_members import LOCAL_THIS, floating, member_of
 from smemlint.evaluate.analysis.sinkable import sinks
 from smemlint.evaluate.machine.any_warp import any_warp
-from smemlint.evaluate.machine.asked import EVALUATOR, EndedError, SizedUpError
+from smemlint.evaluate.machine.callbacks import EVALUATOR
 from smemlint.evaluate.machine.components import (
     STRETCH,
     Budget,
@@ -99,6 +99,14 @@ __all__ = [
     "joins_of",
 ]
 """The records of `state` are given out here as well: who needs one needs the machine."""
+
+
+class EndedError(Exception):
+    """An evaluation, or a part of it, ends here on purpose."""
+
+
+class SizedUpError(EndedError):
+    """A statement that is run for its size alone is known to be large."""
 
 
 class BudgetExceededError(EndedError):

@@ -23,7 +23,7 @@ from smemlint.evaluate.language.expression_types import with_expressions
 from smemlint.evaluate.language.names import name_place, name_value, static_member_value
 from smemlint.evaluate.language.places import index_place, member_place, value_at_place
 from smemlint.evaluate.language.record_conversions import by_conversion
-from smemlint.evaluate.machine.asked import EVALUATOR
+from smemlint.evaluate.machine.callbacks import EVALUATOR
 from smemlint.evaluate.machine.dispatch import BUILDERS, PLACES, RUNNERS, VALUES
 from smemlint.evaluate.run.branches import run_if
 from smemlint.evaluate.run.calls import call_place, call_value

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from smemlint.frontend.text.context import matching
+from smemlint.frontend.text.usage import matching
 from smemlint.patterns import pattern
 from smemlint.source.tokens import skip_space
 

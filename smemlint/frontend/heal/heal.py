@@ -20,7 +20,6 @@ from smemlint.frontend.heal.uses import (
     qualifier_macro,
     statement_macro,
 )
-from smemlint.frontend.text.context import argument_kinds, enclosing_template, namespaces_around, usage
 from smemlint.frontend.text.healed import (
     ALIASES,
     FUNCTION,
@@ -33,6 +32,7 @@ from smemlint.frontend.text.healed import (
     Healed,
     HealedNames,
 )
+from smemlint.frontend.text.usage import argument_kinds, enclosing_template, namespaces_around, usage
 from smemlint.ir.macros import is_check, is_macro_like
 from smemlint.patterns import pattern
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size

@@ -10,7 +10,9 @@ from itertools import islice
 from clang.cindex import Diagnostic
 
 from smemlint.frontend.heal.dispatch import MAX_CODE, code_macro, opening
-from smemlint.frontend.text.context import (
+from smemlint.frontend.text.healed import FUNCTION, KERNEL, NAMESPACE, NUMBER_TYPE, RANGE, TYPE, VALUE, Healed
+from smemlint.frontend.text.scalars import library_scalar
+from smemlint.frontend.text.usage import (
     Usage,
     argument_kinds,
     declares_variables,
@@ -20,8 +22,6 @@ from smemlint.frontend.text.context import (
     matching,
     usage,
 )
-from smemlint.frontend.text.healed import FUNCTION, KERNEL, NAMESPACE, NUMBER_TYPE, RANGE, TYPE, VALUE, Healed
-from smemlint.frontend.text.scalars import library_scalar
 from smemlint.ir.macros import is_macro_like
 from smemlint.patterns import pattern
 from smemlint.records import record

@@ -12,7 +12,7 @@ from dataclasses import replace
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import Definition
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.ir import Declare, Function, LaunchStmt, PointerTo, Record, RecordRef, Var
 from smemlint.ir.types import own_name
 from smemlint.ir.walk import nodes_of
@@ -109,12 +109,14 @@ def _handed(c: Context, text: bytes, numbers: Collection[bytes]) -> Iterator[byt
     for call in _CALL.finditer(text):
         for i, given in enumerate(call[2].split(b",")):
             if given.strip() in numbers and any(
-                _may_set(f.node, i) for f in c.declarations.functions.values() if f.name == call[1].decode()
+                _by_reference(f.node, i)
+                for f in c.declarations.functions.values()
+                if f.name == call[1].decode()
             ):
                 yield given.strip()
 
 
-def _may_set(function: Node, at: int) -> bool:
+def _by_reference(function: Node, at: int) -> bool:
     """Whether a parameter refers to what is given."""
     parameters = [k for k in cursors.children(function) if k.kind == kinds.PARAMETER]
     if at >= len(parameters):

@@ -8,9 +8,9 @@ from dataclasses import replace
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import valid
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.expressions.calls import converted
 from smemlint.frontend.lower.functions import FunctionLowering
-from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.records import RecordLowering
 from smemlint.frontend.lower.types import ARRAYS, innermost, is_constant
 from smemlint.frontend.text.expansion import given_to, listed, put_in

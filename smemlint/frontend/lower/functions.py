@@ -5,13 +5,13 @@ from __future__ import annotations
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import Definition, earlier, sides, valid
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.gotos import jump_into_block
-from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.parameters import parameter_list
 from smemlint.frontend.lower.templates.variables import asked_of
 from smemlint.frontend.text.expansion import listed
-from smemlint.frontend.text.requirements import both
+from smemlint.frontend.text.requires import both
 from smemlint.ir import (
     Block,
     Expr,

@@ -13,11 +13,11 @@ from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import Declarations, Definition, valid, words_in
 from smemlint.frontend.clang.positions import Positions
 from smemlint.frontend.lower.assigned import with_assigned, with_set_apart
+from smemlint.frontend.lower.context import HOST_LIMIT, Context, ParsedUnit
 from smemlint.frontend.lower.decls import DeclarationLowering
 from smemlint.frontend.lower.expressions.asm import AsmLowering
 from smemlint.frontend.lower.expressions.calls import CallLowering
 from smemlint.frontend.lower.expressions.exprs import ExpressionLowering
-from smemlint.frontend.lower.lowering import HOST_LIMIT, Context, ParsedUnit
 from smemlint.frontend.lower.names import NameLowering
 from smemlint.frontend.lower.stmts import StatementLowering
 from smemlint.frontend.lower.templates.deduced import deduced

@@ -8,7 +8,7 @@ from dataclasses import replace
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import valid
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.types import ARRAYS, POINTER
 from smemlint.frontend.text.expansion import ANGLES, listed
 from smemlint.frontend.text.scalars import SPECIAL_AXES, SPECIAL_NAMES, special_member, special_triple

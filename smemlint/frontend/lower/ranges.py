@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.types import CONSTANT_ARRAY
 from smemlint.ir import (
     ArrayOf,

@@ -11,7 +11,7 @@ from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import Definition, earlier, valid
 from smemlint.frontend.lower.assigned import is_set
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.parameters import template_parameters, type_template
 from smemlint.frontend.lower.types import is_constant, own_arguments

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
+from smemlint.frontend.lower.context import DEPTH_LIMIT, Context
 from smemlint.frontend.lower.expressions.builtin_operators import read_from_stream
 from smemlint.frontend.lower.gotos import structured
-from smemlint.frontend.lower.lowering import DEPTH_LIMIT, Context
 from smemlint.frontend.lower.ranges import range_loop
 from smemlint.ir import (
     Assign,

@@ -9,14 +9,14 @@ from itertools import pairwise
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import nearest
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.templates.parameters import named_alias
 from smemlint.frontend.lower.templates.variables import written
 from smemlint.frontend.lower.types import plain
 from smemlint.frontend.prelude.precompiled import library_typedef
 from smemlint.frontend.text.expansion import expanded
 from smemlint.frontend.text.lexed import lex
-from smemlint.frontend.text.requirements import both, clauses
+from smemlint.frontend.text.requires import both, clauses
 from smemlint.frontend.text.scalars import SPECIAL_NAMES, library_scalar
 from smemlint.frontend.text.textual import TextError, TextParser
 from smemlint.ir import (
@@ -40,7 +40,7 @@ _TEXT_LIMIT = 4000
 
 
 class TextLowering:
-    """Reads types and expressions from text; implements `requirements.Resolver`."""
+    """Reads types and expressions from text; implements `requires.Resolver`."""
 
     def __init__(self, context: Context) -> None:
         self._c = context

@@ -5,7 +5,7 @@ from __future__ import annotations
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import CType, Node
 from smemlint.frontend.clang.names import Definition
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.templates.parameters import expand_alias
 from smemlint.frontend.text.expansion import ANGLES, listed
 from smemlint.frontend.text.scalars import BY_KIND, library_scalar

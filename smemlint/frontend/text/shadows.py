@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import re
 
-from smemlint.frontend.text.context import in_parameter_list
+from smemlint.frontend.text.usage import in_parameter_list
 from smemlint.patterns import pattern
 from smemlint.records import record
 

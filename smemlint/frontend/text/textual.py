@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from smemlint.frontend.text.lexed import lex
 from smemlint.frontend.text.literals import literal_from_text
-from smemlint.frontend.text.requirements import Resolver, requirements
+from smemlint.frontend.text.requires import Resolver, requirements
 from smemlint.frontend.text.scalars import (
     BUILTIN_TYPES,
     SPECIAL_NAMES,

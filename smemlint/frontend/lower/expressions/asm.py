@@ -6,7 +6,7 @@ import re
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.text.expansion import expanded
 from smemlint.frontend.text.lexed import lex
 from smemlint.ir import Asm, Expr, UnknownExpr

@@ -5,9 +5,9 @@ from __future__ import annotations
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import Definition, valid
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator, read_value
 from smemlint.frontend.lower.expressions.launchers import LAUNCHERS, changes, handed_on, library_launch
-from smemlint.frontend.lower.lowering import Context
 from smemlint.frontend.lower.types import LVALUE, POINTER
 from smemlint.ir import (
     CONVERSION_NAME,

@@ -10,10 +10,10 @@ from functools import partial
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import valid
+from smemlint.frontend.lower.context import DEPTH_LIMIT, NODE_LIMIT, Context
 from smemlint.frontend.lower.expressions.builtin_operators import builtin_operator
 from smemlint.frontend.lower.expressions.lambdas import lambda_, launching, statement_expression
 from smemlint.frontend.lower.expressions.literals import boolean, character, floating, integer, string
-from smemlint.frontend.lower.lowering import DEPTH_LIMIT, NODE_LIMIT, Context
 from smemlint.frontend.text.expansion import listed
 from smemlint.frontend.text.hidden import fold_of
 from smemlint.ir import (

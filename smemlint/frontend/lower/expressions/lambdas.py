@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.text.hidden import captures_of
 from smemlint.frontend.text.scalars import LIBRARY_SCALARS, builtin_scalar
 from smemlint.ir import (

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.ir import (
     STEPS,
     Assign,

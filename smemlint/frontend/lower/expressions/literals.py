@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.text.literals import integer_literal, literal_from_text
 from smemlint.ir import Expr, FloatLiteral, Literal, StringLiteral, UnknownExpr
 from smemlint.ir.types import BOOL

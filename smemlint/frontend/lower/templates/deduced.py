@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeAlias
 
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.text.expansion import ANGLES, listed
 from smemlint.ir import ArrayOf, Function, PointerTo, Record, RecordRef, TemplateArgument, Type, TypeParam

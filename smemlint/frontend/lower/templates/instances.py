@@ -7,7 +7,7 @@ from itertools import chain
 
 from smemlint.frontend.clang import cursors
 from smemlint.frontend.clang.names import Definition
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.deduced import Declared, declared
 from smemlint.frontend.text.expansion import DEFINE, Macro, expanded, macro_of, uses_of

@@ -8,10 +8,10 @@ from typing import Any
 
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.lower.templates.variables import asked_of
-from smemlint.frontend.text.requirements import both
+from smemlint.frontend.text.requires import both
 from smemlint.ir import (
     Expr,
     Name,

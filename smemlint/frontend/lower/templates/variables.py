@@ -7,10 +7,10 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from smemlint.frontend.lower.lowering import Context
+from smemlint.frontend.lower.context import Context
 from smemlint.frontend.lower.scope import Scope
 from smemlint.frontend.text.expansion import ANGLES, listed
-from smemlint.frontend.text.requirements import applied
+from smemlint.frontend.text.requires import applied
 from smemlint.ir import (
     Expr,
     Fold,

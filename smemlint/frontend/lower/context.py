@@ -15,7 +15,7 @@ from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import Declarations, Definition
 from smemlint.frontend.clang.positions import Positions
-from smemlint.frontend.lower import asked
+from smemlint.frontend.lower import interfaces
 from smemlint.frontend.lower.scope import Scope
 from smemlint.ir import Expr, Function, LaunchStmt, Place, Record, Var
 from smemlint.records import record
@@ -126,14 +126,14 @@ class Context:
     nodes: int = 0
     host: bool = False
     """Whether the function that is being lowered runs on the host only."""
-    types: asked.Types = field(init=False)
-    exprs: asked.Expressions = field(init=False)
-    names: asked.Names = field(init=False)
-    calls: asked.Calls = field(init=False)
-    stmts: asked.Statements = field(init=False)
-    decls: asked.Declarations = field(init=False)
-    texts: asked.Texts = field(init=False)
-    asm: asked.Assembly = field(init=False)
+    types: interfaces.Types = field(init=False)
+    exprs: interfaces.Expressions = field(init=False)
+    names: interfaces.Names = field(init=False)
+    calls: interfaces.Calls = field(init=False)
+    stmts: interfaces.Statements = field(init=False)
+    decls: interfaces.Declarations = field(init=False)
+    texts: interfaces.Texts = field(init=False)
+    asm: interfaces.Assembly = field(init=False)
 
     def place(self, node: Node) -> Place | None:
         return self.positions.place(node)

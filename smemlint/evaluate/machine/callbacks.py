@@ -1,4 +1,4 @@
-"""What a machine asks of those that evaluate for it, and how an evaluation ends on purpose."""
+"""What a machine asks of those that evaluate for it: they stand above it, and put their functions here."""
 
 from __future__ import annotations
 
@@ -7,14 +7,6 @@ from typing import Any
 
 from smemlint.evaluate.values.value import Pointer, RecordValue, Value
 from smemlint.ir import Expr, Type
-
-
-class EndedError(Exception):
-    """An evaluation, or a part of it, ends here on purpose."""
-
-
-class SizedUpError(EndedError):
-    """A statement that is run for its size alone is known to be large."""
 
 
 class Evaluator:
