@@ -30,7 +30,7 @@ from smemlint.evaluate.library.containers import (
     is_container,
 )
 from smemlint.evaluate.library.cooperative_groups import group_method
-from smemlint.evaluate.library.memory import escaped, given, is_class, lent, may_set, may_set_referred
+from smemlint.evaluate.library.memory import clobber, clobber_referred, escaped, given, is_class, lent
 from smemlint.evaluate.library.smart_pointers import is_smart, owning, smart_method
 from smemlint.evaluate.library.text import is_string, string_element, string_made, string_method
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue, unseen
@@ -141,12 +141,12 @@ def _unknown_function(m: Machine, e: Call, name: str, discarded: bool) -> Value:
         code, text = _taken_by(name, values)
         for v in values:
             escaped(m, v, code, text, e)
-            may_set(v)
+            clobber(v)
         if name.startswith(LIBRARIES):
-            may_set_referred(m, e.arguments)
+            clobber_referred(m, e.arguments)
         elif (discarded or _is_unasked(m, e)) and effect_of(name) is None:
-            may_set_referred(m, [a for a in e.arguments if not _is_input(m, a)])
-        may_set_referred(m, (e.arguments[i] for i in e.lent if 0 <= i < len(e.arguments)))
+            clobber_referred(m, [a for a in e.arguments if not _is_input(m, a)])
+        clobber_referred(m, (e.arguments[i] for i in e.lent if 0 <= i < len(e.arguments)))
     uniform = bool(values) and all(is_uniform(v) for v in values)
     text = "is not computed" if effect_of(name) is not None else "is not defined in the files that were read"
     reason = Unresolved("unknown-function", f"`{name or 'a function'}` {text}", e.place)
@@ -289,9 +289,9 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     for x in values:
         escaped(m, x, "unknown-function", f"`.{v.name}`", e)
         if not m.host:
-            may_set(x)
+            clobber(x)
     if not m.host and (v.name == "operator()" or not v.name.startswith("operator")):
-        may_set_referred(m, e.arguments)
+        clobber_referred(m, e.arguments)
     element = _element_type(m, e) if m.host and not values else None
     if element is not None:
         return m.unknown(PointerTo(element), v.name, uniform=True)

@@ -283,12 +283,12 @@ def lent(m: Machine, e: Call, name: str = "") -> None:
                 m.note("unknown-function", text, e.place)
 
 
-def may_set(v: Value) -> None:
+def clobber(v: Value) -> None:
     """Unknown code may set the numbers that it is given the address of, or that a lambda for it sets."""
     if isinstance(v, Closure):
         for id, o in _named_by(v, places_set(v.function.body)):
             if id not in v.captured:
-                may_set(Pointer(o, Int(0), o.type))
+                clobber(Pointer(o, Int(0), o.type))
     if isinstance(v, Pointer) and v.object.storage == "local":
         if v.object.var is not None and v.object.var.const:
             return
@@ -301,11 +301,11 @@ def may_set(v: Value) -> None:
             v.object.cells = kept
 
 
-def may_set_referred(m: Machine, arguments: Iterable[Expr]) -> None:
+def clobber_referred(m: Machine, arguments: Iterable[Expr]) -> None:
     """The same for what a method of an unknown class may take by reference: `Scan(temp).Sum(in, out)`."""
     for a in arguments:
         if isinstance(a, Name | Index | Member) or (isinstance(a, Unary) and a.op == "*"):
-            may_set(unseen(m, a, lvalue))
+            clobber(unseen(m, a, lvalue))
 
 
 # ---------------------------------------------------------------------- asynchronous copies
