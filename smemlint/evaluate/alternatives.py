@@ -30,7 +30,7 @@ def alternatives(
     unknowns = [frozenset().union(*(_unknowns(c, choices, seen) for c in conditions)) for conditions in asked]
     found = []
     for lot in _lots(unknowns):
-        ways = _ways(frozenset().union(*(unknowns[g] for g in lot)), choices)
+        ways = _assignments(frozenset().union(*(unknowns[g] for g in lot)), choices)
         if ways is None or len(ways) * len(lot) > MOST_ASKED:
             continue
         values = {order: np.array([way[order] for way in ways], dtype=bool) for order in ways[0]}
@@ -86,7 +86,7 @@ def _lots(unknowns: Sequence[frozenset[tuple[str, int]]]) -> list[list[int]]:
     return [groups for _, groups in lots if len(groups) > 1]
 
 
-def _ways(unknowns: frozenset[tuple[str, int]], choices: Mapping[int, int]) -> list[_Values] | None:
+def _assignments(unknowns: frozenset[tuple[str, int]], choices: Mapping[int, int]) -> list[_Values] | None:
     """All values of some unknowns; None: too many."""
     of = {u: [{u[1]: 0}, {u[1]: 1}] if u[0] == "unknown" else _of_choice(u[1], choices) for u in unknowns}
     if prod(map(len, of.values())) > MOST_WAYS:

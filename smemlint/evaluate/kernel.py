@@ -46,7 +46,7 @@ def evaluate(
     Never raises for what the source holds: a budget that is hit, or nesting that is too deep, is a note,
     and the sites seen so far are reported as unresolved for that reason.
     """
-    m, launch, stopped = _first(module, kernel, launch, budget, as_written=as_written)
+    m, launch, stopped = _first_run(module, kernel, launch, budget, as_written=as_written)
     if stopped is not None:
         m.journal.notes.append(stopped)
         traces = unresolved_traces(m, stopped)
@@ -81,7 +81,7 @@ def evaluate(
     )
 
 
-def _first(
+def _first_run(
     module: Module, kernel: Function, launch: Launch, budget: Budget | None, *, as_written: bool
 ) -> tuple[Machine, Launch, Unresolved | None]:
     """The machine that ran the kernel, the launch with the grid that it ran for, and why it was stopped."""
@@ -137,8 +137,8 @@ def _wherever_members_begin(m: Machine, kernel: Function, launch: Launch, traces
     other.unknowns.begin = 16
     if _run(other, kernel, launch) is not None:
         return traces
-    aligned = _ways(traces_of(other, launch, lambda: _elsewhere(other, kernel, launch)))
-    loose = _ways(traces)
+    aligned = _least_wavefronts(traces_of(other, launch, lambda: _elsewhere(other, kernel, launch)))
+    loose = _least_wavefronts(traces)
     return [
         t
         if t.grade is Grade.UNRESOLVED or aligned.get(_site(t)) == loose[_site(t)]
@@ -159,7 +159,7 @@ def _site(t: Trace) -> tuple[object, ...]:
     return (t.site.place, t.site.op, t.site.width, t.site.array)
 
 
-def _ways(traces: list[Trace]) -> dict[tuple[object, ...], float]:
+def _least_wavefronts(traces: list[Trace]) -> dict[tuple[object, ...], float]:
     """By site: wavefronts of what runs for each that would do; no value for run-time strides."""
     cost: dict[tuple[object, ...], list[int]] = {}
     for t in traces:
@@ -252,13 +252,13 @@ def bind_kernel(kernel: Function, launch: Launch) -> dict[str, Binding]:
     for p in kernel.template:
         value = launch.template.get(p.name)
         if isinstance(value, tuple):
-            bindings[p.id] = tuple(_bound(p, v) for v in value)
+            bindings[p.id] = tuple(_argument_of(p, v) for v in value)
         elif value is not None:
-            bindings[p.id] = _bound(p, value)
+            bindings[p.id] = _argument_of(p, value)
     return bindings
 
 
-def _bound(p: TemplateParam, value: Type | int) -> Type | Int:
+def _argument_of(p: TemplateParam, value: Type | int) -> Type | Int:
     if isinstance(value, int):
         return Int(value, p.type if isinstance(p.type, Scalar) else INT)
     return value

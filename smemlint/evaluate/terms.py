@@ -75,7 +75,7 @@ class Terms:
         """The one run-time value that lane terms are multiplied by; None without any."""
         for mono, parts in self._parameters.items():
             data = any(not s.rank and (s.low is None or s.low <= 0) for s in mono)
-            return Parameter(name_of(mono), _spread(parts, count), multiple_of(mono), data)
+            return Parameter(name_of(mono), _all_rows(parts, count), multiple_of(mono), data)
         return None
 
     def data(self, count: int) -> tuple[DataTerm, ...]:
@@ -91,7 +91,7 @@ class Terms:
             else:
                 same.append(list(parts))
                 kinds.append((mono, same[-1]))
-        terms = [_data_term(mono, _spread(rows, count)) for mono, rows in kinds]
+        terms = [_data_term(mono, _all_rows(rows, count)) for mono, rows in kinds]
         return (*terms, *self._option_terms(count))
 
     def reason(self) -> Unresolved | None:
@@ -104,7 +104,7 @@ class Terms:
         own = {
             mono: c
             for mono, c in offset.terms.items()
-            if all(s.bit for s in mono) and (any(s.varying for s in mono) or self._apart(mono, c))
+            if all(s.bit for s in mono) and (any(s.varying for s in mono) or self._splits_lanes(mono, c))
         }
         if not own:
             return offset.terms
@@ -116,14 +116,14 @@ class Terms:
         self._options.append((first, full, _reason_of(own)))
         return {mono: c for mono, c in offset.terms.items() if mono not in own}
 
-    def _apart(self, mono: Monomial, c: Lanes) -> bool:
+    def _splits_lanes(self, mono: Monomial, c: Lanes) -> bool:
         """Whether a choice that all lanes share is taken as if each lane had its own."""
         return self.loose and not isinstance(c, int) and any(s.bit for s in mono)
 
     def _term(self, first: int, mono: Monomial, coefficient: Lanes, requests: Requests) -> None:
         varying = any(s.varying for s in mono)
         by_warp = varying and self._same_in_warps(mono, coefficient, requests)
-        if (varying and not by_warp) or self._apart(mono, coefficient):
+        if (varying and not by_warp) or self._splits_lanes(mono, coefficient):
             full = _lanes(coefficient, self._threads)[requests.rows]
             self._data.setdefault(mono, []).append((first, full))
             return
@@ -175,7 +175,7 @@ def _data_term(mono: Monomial, coefficient: NDArray[np.int64]) -> DataTerm:
     return DataTerm(coefficient, low, high, multiple_of(mono), mono[0].reason)
 
 
-def _spread(parts: list[Rows], count: int) -> NDArray[np.int64]:
+def _all_rows(parts: list[Rows], count: int) -> NDArray[np.int64]:
     full: NDArray[np.int64] = np.zeros((count, 32), dtype=np.int64)
     for first, rows in parts:
         full[first : first + len(rows)] = rows

@@ -111,14 +111,14 @@ class Visits:
 
     def weights(self) -> NDArray[np.int64]:
         """How often each request runs."""
-        return np.repeat(np.array(self._weights, dtype=np.int64), self._each())
+        return np.repeat(np.array(self._weights, dtype=np.int64), self._lengths())
 
     def repeats(self) -> Repeats | None:
         """How often more than its weight each request runs; None: all once."""
         if all(t == 1 for t in self._times) and not any(self._open):
             return None
         times, depth = np.array(self._times, dtype=np.float64), np.array(self._open, dtype=np.int64)
-        return Repeats(np.repeat(times, self._each()), np.repeat(depth, self._each()))
+        return Repeats(np.repeat(times, self._lengths()), np.repeat(depth, self._lengths()))
 
     def warps(self) -> NDArray[np.int64] | None:
         """Number of each request's warp."""
@@ -138,7 +138,7 @@ class Visits:
         found = [numbers.setdefault(key, len(numbers)) for key in self._under]
         return Groups(np.array(found, dtype=np.int64), alternatives([*numbers], choices, seen))
 
-    def _each(self) -> list[int]:
+    def _lengths(self) -> list[int]:
         return [n for _, n in self.ranges]
 
 

@@ -50,7 +50,7 @@ def load(
     bare = _without_kernels(source, options)
     if bare is not None:
         return (bare,)
-    unit, implied = _first(source, options, known)
+    unit, implied = _default_unit(source, options, known)
     own = _own_files(unit, options)
     texts = [_own_texts(unit, own)]
     read = [tuple(unit.texts())]
@@ -68,7 +68,9 @@ def load(
     modules[0] = replace(
         modules[0],
         unparsed=unparsed,
-        lost=tuple(kernel for path in sorted(own) for kernel in _lost(path, texts, read, modules, unparsed)),
+        lost=tuple(
+            kernel for path in sorted(own) for kernel in _lost_in(path, texts, read, modules, unparsed)
+        ),
     )
     saying = saying_shared(_of_file(unit.path, texts))
     if saying:
@@ -127,7 +129,7 @@ def load_callers(
     known = known or Known()
     if known.left <= 0:
         return None
-    unit, implied = _first(source, options, known, shared=True)
+    unit, implied = _default_unit(source, options, known, shared=True)
     for further in configurations_that_include(unit.texts(), of.rsplit("/", 1)[-1]) if of else ():
         unit = parse_unit(source, options, configuration=(*implied, *further), known=known, shared=True)
         return _lowered(unit, wanted, whole=whole).module
@@ -165,7 +167,7 @@ def _implied(unit: Unit) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*configuration_without_errors(texts), *configuration_for_cuda(texts))))
 
 
-def _first(
+def _default_unit(
     source: SourceFile, options: ParseOptions, known: Known, *, shared: bool = False
 ) -> tuple[Unit, tuple[str, ...]]:
     """The file in its default configuration; where that is none (`#error`, or no CUDA), in the one that is,
@@ -204,7 +206,7 @@ def _of_file(path: str, texts: Sequence[Sequence[SkippedText]]) -> list[tuple[Sk
     return [tuple(text for text in configuration if text.path == path) for configuration in texts]
 
 
-def _lost(
+def _lost_in(
     path: str,
     texts: Sequence[Sequence[SkippedText]],
     read: Sequence[Sequence[SkippedText]],

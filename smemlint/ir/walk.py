@@ -8,7 +8,7 @@ from itertools import chain, repeat
 from typing import TypeVar
 
 from smemlint.ir.memo import by_identity
-from smemlint.ir.nodes import Name
+from smemlint.ir.nodes import Loop, Name
 from smemlint.ir.place import Place
 
 _FIELDS: dict[type, tuple[str, ...]] = {}
@@ -52,6 +52,14 @@ def walk(node: object) -> Iterator[object]:
                 leaf = _IS_LEAF[type(x)] = isinstance(x, _LEAVES)
             if not leaf:
                 push(x)
+
+
+def outside_loops(node: object) -> Iterator[object]:
+    """Every IR node at or below `node` that stands in no loop, parents first."""
+    if not isinstance(node, Loop):
+        yield node
+        for child in children(node):
+            yield from outside_loops(child)
 
 
 P = TypeVar("P")

@@ -117,13 +117,13 @@ class Slice:
             for target, value in links
         ]
         named += [(target, names_in(value), none) for target, value in flows]
-        self._spread(named, own)
+        self._propagate(named, own)
         self.inside = frozenset(self.relevant)
         # What the caller gets through a pointer or reference may matter there.
         self.relevant |= {
             p.id for p in f.parameters if f.side != "kernel" and _hands_back(p.type, self.names.real)
         }
-        self._spread(named, own)
+        self._propagate(named, own)
 
     def _needs_of_access(self, n: object) -> bool:
         """Make relevant what an access by itself depends on; whether the node is one."""
@@ -191,7 +191,7 @@ class Slice:
             if root in self.names.shared and isinstance(n.target, Name):
                 self._need(n.value)
 
-    def _spread(self, named: list[tuple[str, frozenset[str], frozenset[str]]], own: set[str]) -> None:
+    def _propagate(self, named: list[tuple[str, frozenset[str], frozenset[str]]], own: set[str]) -> None:
         """Make relevant what relevant names depend on. named: (variable, names in what it is given, names
         that it may point to)."""
         changed = True
@@ -207,11 +207,11 @@ class Slice:
                     self.relevant.add(target)
                     changed = True
             for choice in self.choices:
-                if not choice.matters and self._matters(choice):
+                if not choice.matters and self._is_relevant(choice):
                     choice.matters = changed = True
                     self._need_choice(choice.statement)
 
-    def _matters(self, choice: Choice) -> bool:
+    def _is_relevant(self, choice: Choice) -> bool:
         """Whether it makes a difference to an address, mask or loop bound which way is taken."""
         facts = choice.facts
         if facts.sticky or facts.access or not self.relevant.isdisjoint(facts.outside):

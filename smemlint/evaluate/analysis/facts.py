@@ -74,11 +74,11 @@ class Code:
 
     def members_touched(self, f: Function) -> tuple[frozenset[str], frozenset[int]]:
         """Ids of the variables of f that members are used of by themselves, id() of what they are given."""
-        return self._once((members_touched, f.id), lambda: members_touched(f, self._meant))
+        return self._once((members_touched, f.id), lambda: members_touched(f, self._callees))
 
     def stored_back(self, f: Function) -> dict[int, frozenset[str]]:
         """By id() of an expression in f that is changed and stored, the members that are read of it."""
-        return self._once((stored_back, f.id), lambda: stored_back(f, self._meant))
+        return self._once((stored_back, f.id), lambda: stored_back(f, self._callees))
 
     def changes(self, code: Loop | Function, f: Function | None) -> Changes:
         """What a loop of f, or f itself, may change: by assignments, and by functions that are called,
@@ -86,10 +86,10 @@ class Code:
         return self._once((Code.changes, id(code)), lambda: self._changes(code, f))
 
     def _changes(self, code: Loop | Function, f: Function | None) -> Changes:
-        taken = frozenset(self._taken(code))
+        taken = frozenset(self._handed_out(code))
         return changes_of(code, f).and_set(taken if f is None else taken | _set_elsewhere(f))
 
-    def _taken(self, code: Loop | Function) -> Iterator[str]:
+    def _handed_out(self, code: Loop | Function) -> Iterator[str]:
         for n in walk(code.body if isinstance(code, Function) else (code.condition, code.body, code.step)):
             if isinstance(n, Unary) and n.op == "&" and isinstance(n.operand, Name):
                 yield n.operand.id
@@ -97,7 +97,7 @@ class Code:
                 yield from (e.id for e in n.outputs if isinstance(e, Name))
             elif isinstance(n, Call):
                 named = [(i, a.id) for i, a in enumerate(n.arguments) if isinstance(a, Name)]
-                meant = self._meant(n) if named else []
+                meant = self._callees(n) if named else []
                 yield from (id for i, id in named if any(_takes(f, i) for f in meant))
 
     def _once(self, key: tuple[object, str | int], find: Callable[[], V]) -> V:
@@ -106,7 +106,7 @@ class Code:
         found: V = self._known[key]
         return found
 
-    def _meant(self, call: Call) -> list[Function]:
+    def _callees(self, call: Call) -> list[Function]:
         """The functions that a call may mean: by name, methods of any record."""
         if not isinstance(call.callee, Member | StaticMember):
             return named_functions(self.module, call)
@@ -126,7 +126,7 @@ class Code:
         """What a loop of f does to arrays of f, as in `local_arrays`."""
         if f is None:
             return False, False
-        return self._once((turns_local, id(s)), lambda: turns_local(s, f, self._meant))
+        return self._once((turns_local, id(s)), lambda: turns_local(s, f, self._callees))
 
 
 @by_identity

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Set
 
 from smemlint.ir import Declare, Expr, Function, If, Loop, Module, Special
 from smemlint.ir.uses import holds
-from smemlint.ir.walk import children, names_in, nodes_of
+from smemlint.ir.walk import names_in, nodes_of, outside_loops
 
 
 def guards(s: Loop, constants: Set[str]) -> int:
     """How many such branches stand in the body of a loop, not in loops within."""
     return sum(
-        isinstance(n, If) and not n.constexpr and not _constant(n.condition, constants) for n in _own(s.body)
+        isinstance(n, If) and not n.constexpr and not _constant(n.condition, constants)
+        for n in outside_loops(s.body)
     )
 
 
@@ -31,13 +32,6 @@ def constants_of(module: Module, f: Function | None) -> frozenset[str]:
             fixed = n.var.storage == "constant" or n.var.const
             found |= {n.var.id} if fixed and _constant(n.var.init, found) else set()
     return frozenset(found)
-
-
-def _own(node: object) -> Iterator[object]:
-    if not isinstance(node, Loop):
-        yield node
-        for child in children(node):
-            yield from _own(child)
 
 
 def _constant(e: Expr, constants: Set[str]) -> bool:

@@ -98,7 +98,7 @@ class _Lines:
         inside = (s.step, s.body)
         if s.condition is None or not self._harmless(s):
             return
-        line = self._line(s, before)
+        line = self._line_before(s, before)
         if line is None:
             return
         changed = variables_set(walk(inside)) | {n.id for n in walk(inside) if isinstance(n, Var)}
@@ -107,7 +107,7 @@ class _Lines:
         asked = {(n.name, n.axis): n for n in reversed(list(walk(s.body))) if isinstance(n, Special)}
         for load in self._loads(s.body):
             place = getattr(load, "place", None)
-            if place is None or not self._stays(load, changed) or not _specials(load) <= read:
+            if place is None or not self._is_invariant(load, changed) or not _specials(load) <= read:
                 continue
             calls = [n.place for key, n in asked.items() if key not in read and n.place is not None]
             moved = [p for p in calls if p.offset < place.offset]
@@ -122,11 +122,11 @@ class _Lines:
             if isinstance(n, Call) and not computes(n):
                 return False
             target = target_of(n)
-            if target is not None and not self._apart(target):
+            if target is not None and not self._aliases_nothing(target):
                 return False
         return True
 
-    def _apart(self, target: Expr) -> bool:
+    def _aliases_nothing(self, target: Expr) -> bool:
         """Whether what is set is the thread's own, or global: behind what a kernel is given, or a
         `__restrict__` pointer."""
         base = innermost(target)
@@ -139,7 +139,7 @@ class _Lines:
             return True
         return v.restrict or (v.storage == "local" and isinstance(v.type, ArrayOf))
 
-    def _line(self, s: Loop, before: list[Stmt]) -> int | None:
+    def _line_before(self, s: Loop, before: list[Stmt]) -> int | None:
         """Where evaluation is when the loop is reached: at its condition, or before it where the compiler
         knows that it goes round."""
         if not self._sure(s):
@@ -212,7 +212,7 @@ class _Lines:
             if isinstance(base, Name) and base.id in self.shared:
                 yield e
 
-    def _stays(self, load: Expr, changed: Set[str]) -> bool:
+    def _is_invariant(self, load: Expr, changed: Set[str]) -> bool:
         indices = [n.index for n in walk(load) if isinstance(n, Index)]
         return not any(
             isinstance(n, Index | Call | Assign) or (isinstance(n, Name) and n.id in changed)

@@ -62,7 +62,7 @@ def opens_call(function: Function | None, place: Place) -> bool:
     if not isinstance(first, Evaluate) or not isinstance(first.expr, Assign) or first.expr.place is None:
         return False
     indices = [n for n in walk(first.expr) if isinstance(n, Index)]
-    plain = all(isinstance(n.base, Name) and _plain(n.index) for n in indices)
+    plain = all(isinstance(n.base, Name) and _folds_into_address(n.index) for n in indices)
     return plain and first.expr.place.path == place.path and first.expr.place.line == place.line
 
 
@@ -71,11 +71,11 @@ def _is_settled(condition: Expr, parameters: Set[str]) -> bool:
     return not holds(condition, (Index, Special)) and names_in(condition).isdisjoint(parameters)
 
 
-def _plain(index: Expr) -> bool:
+def _folds_into_address(index: Expr) -> bool:
     """A variable, or one with a constant added, which the instruction adds itself."""
     if isinstance(index, Binary):
-        return index.op in ("+", "-") and _plain(index.left) and isinstance(index.right, Literal)
-    return isinstance(index, Name) or (isinstance(index, Cast) and _plain(index.operand))
+        return index.op in ("+", "-") and _folds_into_address(index.left) and isinstance(index.right, Literal)
+    return isinstance(index, Name) or (isinstance(index, Cast) and _folds_into_address(index.operand))
 
 
 def copied(target: Expr, value: Expr, t: Type, *, same_type: bool) -> Expr:

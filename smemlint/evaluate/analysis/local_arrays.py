@@ -23,7 +23,7 @@ from smemlint.ir import (
     Stmt,
 )
 from smemlint.ir.uses import declared, variables_set
-from smemlint.ir.walk import children, handed, names_in, nodes_of, walk
+from smemlint.ir.walk import handed, names_in, nodes_of, outside_loops, walk
 
 Meant = Callable[[Call], list[Function]]
 
@@ -40,7 +40,7 @@ def turns_local(s: Loop, f: Function, meant: Meant) -> tuple[bool, bool]:
     if not arrays:
         return False, False
     changing = variables_set(walk(s.step)) | _counter(s)
-    found = list(_found(nodes_of(s.body), arrays, changing, meant, 0))
+    found = list(_reasons(nodes_of(s.body), arrays, changing, meant, 0))
     return "index" in found, "leaves" in found
 
 
@@ -48,7 +48,7 @@ def _counter(s: Loop) -> frozenset[str]:
     return frozenset((s.init.var.id,)) if isinstance(s.init, Declare) else frozenset()
 
 
-def _found(
+def _reasons(
     nodes: tuple[object, ...], arrays: Set[str], changing: Set[str], meant: Meant, depth: int
 ) -> Iterator[str]:
     within = [n for n in nodes if isinstance(n, Loop)]
@@ -57,24 +57,16 @@ def _found(
     changing = (changing | own) - counters
     if any(_stores_and_leaves(s, arrays) for s in within):
         yield "leaves"
-    outside = set(map(id, _outside(nodes[0]))) if nodes else set()
+    outside = set(map(id, outside_loops(nodes[0]))) if nodes else set()
     for n in nodes:
         if isinstance(n, Index) and _base(n) in arrays and id(n) in outside:
             yield from () if names_in(n.index).isdisjoint(changing) else ("index",)
-        elif isinstance(n, Call) and depth < _DEPTH and any(_named(a) in arrays for a in n.arguments):
+        elif isinstance(n, Call) and depth < _DEPTH and any(_name_of(a) in arrays for a in n.arguments):
             for f in meant(n):
                 given = list(handed(f.parameters, n.arguments))
-                inside = {p.id for p, a in given if _named(a) in arrays}
+                inside = {p.id for p, a in given if _name_of(a) in arrays}
                 moving = {p.id for p, a in given if not names_in(a).isdisjoint(changing)} - inside
-                yield from _found(nodes_of(f.body), inside, moving, meant, depth + 1)
-
-
-def _outside(node: object) -> Iterator[object]:
-    """What stands in no loop within."""
-    if not isinstance(node, Loop):
-        yield node
-        for child in children(node):
-            yield from _outside(child)
+                yield from _reasons(nodes_of(f.body), inside, moving, meant, depth + 1)
 
 
 _DEPTH = 3
@@ -83,14 +75,14 @@ _DEPTH = 3
 def _stores_and_leaves(s: Loop, arrays: Set[str]) -> bool:
     counter = _counter(s)
     return any(
-        _sets(before, arrays, counter) and isinstance(after, Break | Return)
+        _stores_by(before, arrays, counter) and isinstance(after, Break | Return)
         for block in walk(s.body)
         if isinstance(block, Block)
         for before, after in zip(block.body, block.body[1:], strict=False)
     )
 
 
-def _sets(s: Stmt, arrays: Set[str], counter: Set[str]) -> bool:
+def _stores_by(s: Stmt, arrays: Set[str], counter: Set[str]) -> bool:
     target = s.expr.target if isinstance(s, Evaluate) and isinstance(s.expr, Assign) else None
     return (
         isinstance(target, Index)
@@ -103,8 +95,8 @@ def _base(e: Index) -> str:
     base: object = e.base
     while isinstance(base, Index):
         base = base.base
-    return _named(base)
+    return _name_of(base)
 
 
-def _named(e: object) -> str:
+def _name_of(e: object) -> str:
     return e.id if isinstance(e, Name) else ""

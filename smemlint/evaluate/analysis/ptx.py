@@ -218,7 +218,7 @@ def _without_grammar(text: str) -> tuple[PtxInstruction, ...] | None:
         return (_unscored(single["mnemonic"], None),)
     if flat := _FLAT.fullmatch(text):
         words = (word.strip() for word in flat[2].split(","))
-        return _read(flat[1], tuple(_word(word) for word in words), None)
+        return _effects_of(flat[1], tuple(_word(word) for word in words), None)
     units = [_unscored(mnemonic, None) for mnemonic in _MATRIX_UNIT.findall(text)]
     return next(((u,) for u in units if isinstance(u, PtxOutside)), (units[0],) if units else None)
 
@@ -250,10 +250,10 @@ def _instructions(node: Tree[Token]) -> tuple[PtxInstruction, ...]:
             predicate = _predicate(child)
         else:
             operands = tuple(_operand(c) for c in _trees(child))
-    return _read(mnemonic, operands, predicate)
+    return _effects_of(mnemonic, operands, predicate)
 
 
-def _read(
+def _effects_of(
     mnemonic: str, operands: tuple[_Operand, ...], predicate: PtxPredicate | None
 ) -> tuple[PtxInstruction, ...]:
     """What one instruction does: as a rule one thing."""
@@ -263,7 +263,7 @@ def _read(
     access = _access(mnemonic, base, modifiers, operands, predicate)
     if access is not None:
         return (access,)
-    computed = _computed(base, modifiers, operands, predicate)
+    computed = _arithmetic(base, modifiers, operands, predicate)
     return computed or (_unscored(mnemonic, _targets(operands[:1])),)
 
 
@@ -430,7 +430,7 @@ def _matrices(modifiers: list[str]) -> int:
 # Registers
 
 
-def _computed(
+def _arithmetic(
     base: str, modifiers: list[str], operands: tuple[_Operand, ...], predicate: PtxPredicate | None
 ) -> tuple[PtxCompute, ...]:
     """Integer arithmetic: an instruction for each result; nothing for everything else."""

@@ -68,7 +68,7 @@ class SharedNames:
         self.types = {v.id: v.type for v in (*f.parameters, *(n for n in nodes if isinstance(n, Var)))}
         if f.record is not None:
             self.types[LOCAL_THIS] = PointerTo(RecordRef(f.record))
-        self._spread(nodes, f)
+        self._propagate(nodes, f)
         self._follow_memory(nodes)
         results = [n.value for n in nodes if isinstance(n, Return) and n.value is not None]
         leads = self.mentions_shared if isinstance(f.returns, Scalar | TypeParam) else self.touches
@@ -77,7 +77,7 @@ class SharedNames:
         self.memory_given_back = bool(results) and all(map(self._in_memory, results))
         """Whether what it returns is an address in memory."""
 
-    def _spread(self, nodes: Sequence[object], f: Function) -> None:
+    def _propagate(self, nodes: Sequence[object], f: Function) -> None:
         links: list[tuple[str, Expr]] = []
         variables = [n for n in nodes if isinstance(n, Var)]
         references = {v.id for v in variables if is_reference(v.type)}

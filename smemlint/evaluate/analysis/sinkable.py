@@ -90,7 +90,7 @@ class _Sinks:
         bare: set[str] = set()
         """Declared here without a value, and not used yet."""
         for at, s in enumerate(body):
-            given = _given(s)
+            given = _definition(s)
             if given is not None and (isinstance(s, Declare) or given[0] in bare):
                 loads = self._loads(given[1])
                 if 0 < loads <= SOURCES and (guards := self._guards(body, at + 1, given[0], loads)):
@@ -120,7 +120,7 @@ class _Sinks:
                 break
             if isinstance(s, Block):
                 return (*guards, *self._guards(s.body, 0, name, loads))
-            given = _given(s)
+            given = _definition(s)
             if given is not None and isinstance(s, Declare):
                 more = loads + self._loads(given[1])
                 if more <= SOURCES and len(names_in(given[1]) & self.locals) <= SOURCES + 1:
@@ -184,7 +184,7 @@ class _Sinks:
         return known
 
 
-def _given(s: Stmt) -> tuple[str, Expr] | None:
+def _definition(s: Stmt) -> tuple[str, Expr] | None:
     """The local variable that a statement gives a value, and the value."""
     if isinstance(s, Declare) and (s.var.storage != "local" or isinstance(s.var.type, PointerTo)):
         return None

@@ -163,13 +163,13 @@ class StatementFacts:
                 elif root is None:
                     facts.sticky = True
                 elif root not in self.names.memory or isinstance(n.target, Name):
-                    self._sets(root, n.target, facts)
+                    self._note_set(root, n.target, facts)
             elif isinstance(n, Unary) and n.op in STEPS:
                 root = root_of(n.operand, self.names.types)
                 if root is None:
                     facts.sticky = True
                 else:
-                    self._sets(root, n.operand, facts)
+                    self._note_set(root, n.operand, facts)
             elif isinstance(n, Call | Asm):
                 if not self.names.inert(n):
                     facts.sticky = True
@@ -181,7 +181,7 @@ class StatementFacts:
                     ) is not (isinstance(self.names.types.get(root), PointerTo)):
                         facts.sticky = True
                     elif root:
-                        self._sets(root, out, facts)
+                        self._note_set(root, out, facts)
             elif isinstance(n, Construct):
                 facts.sticky = facts.sticky or not self.names.calls.trivial(n.type)
             elif isinstance(n, UnknownExpr | Lambda | This):
@@ -189,7 +189,7 @@ class StatementFacts:
             elif self.names.reaches_shared(n):
                 facts.access = True
 
-    def _sets(self, root: str, target: Expr, facts: Facts) -> None:
+    def _note_set(self, root: str, target: Expr, facts: Facts) -> None:
         """Note that a variable is set, or something that it leads to."""
         facts.assigned.add(root)
         t = self.names.types.get(root)

@@ -54,7 +54,7 @@ def forget(m: Machine, condition: Expr) -> None:
     if m.frame.function is None:
         return
     compared = names_in(condition)
-    for id in _made_of(m.frame.function, compared):
+    for id in _derived_from(m.frame.function, compared):
         o = m.frame.variables.get(id)
         for at, v in list(o.cells.items()) if o is not None else ():
             if not isinstance(v, Int):
@@ -65,7 +65,7 @@ def forget(m: Machine, condition: Expr) -> None:
                 o.cells[at] = m.unknowns.value(v.type, o.name, rank=3)  # type: ignore[union-attr]
 
 
-def _made_of(f: Function, ids: frozenset[str]) -> set[str]:
+def _derived_from(f: Function, ids: frozenset[str]) -> set[str]:
     """Ids of some variables of a function, and of those that are set to what is made of them."""
     found = set(ids)
     for _ in range(DEEPEST):

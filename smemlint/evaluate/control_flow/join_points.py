@@ -154,18 +154,18 @@ def _selectors(m: Machine, ways: Sequence[Exit], present: Mask) -> list[Int]:
     conditions = [ways[g[0]].condition for g in groups]
     known = [c for c in conditions if c is not None]
     if len(known) == len(groups) and (len(groups) == 1 or _exclude_each_other(known)):
-        return _each(groups, known)
+        return _per_way(groups, known)
     varying = not m.host and not all(way.together for way in ways)
     taken_by: list[Mask] = [np.asarray(lanes[g].any(axis=0)) for g in groups]
     if not (m.host or varying) and any((mask != taken_by[0]).any() for mask in taken_by):
         # Some lanes may go one way while others go another.
         if len(groups) <= MOST_APART:
             chosen = [m.unknowns.value(BOOL, "which way", low=0, high=1) for _ in groups]
-            here = [_within(c, lanes, m.threads.present) for c, lanes in zip(chosen, taken_by, strict=True)]
-            return _each(groups, _first_of(here))
+            here = [_only_in(c, lanes, m.threads.present) for c, lanes in zip(chosen, taken_by, strict=True)]
+            return _per_way(groups, _first_of(here))
         varying = True
     reason = _REASON if varying else None
-    return _each(groups, m.unknowns.selector(len(groups) + 1, "which way", varying=varying, reason=reason))
+    return _per_way(groups, m.unknowns.selector(len(groups) + 1, "which way", varying=varying, reason=reason))
 
 
 def _simultaneous(ways: Sequence[Exit]) -> list[list[int]]:
@@ -190,7 +190,7 @@ def _first_of(conditions: Sequence[Int]) -> list[Int]:
     return found
 
 
-def _each(groups: Sequence[Sequence[int]], selectors: Sequence[Int]) -> list[Int]:
+def _per_way(groups: Sequence[Sequence[int]], selectors: Sequence[Int]) -> list[Int]:
     """What selects a group selects each of its ways."""
     of = {i: c for g, c in zip(groups, selectors, strict=True) for i in g}
     return [of[i] for i in range(len(of))]
@@ -286,11 +286,11 @@ def one_of(m: Machine, ways: Selected, now: Value, present: Mask) -> Value:
         open_lanes = open_lanes & ~may
     for c, may, v in ways:
         if not c.known:
-            result = merge(m, _within(c, may, m.threads.present), v, result)
+            result = merge(m, _only_in(c, may, m.threads.present), v, result)
     return result
 
 
-def _within(c: Int, lanes: Mask, present: Mask) -> Int:
+def _only_in(c: Int, lanes: Mask, present: Mask) -> Int:
     """c in some lanes, 0 in the others."""
     if not some(present & ~lanes):
         return c

@@ -44,7 +44,7 @@ def decode(m: Machine, c: Int, *, stays: bool = False) -> Branch:
                 varying |= hit
                 break
     if alone is not None:
-        may = _first(m.may & undecided)
+        may = _first_lane(m.may & undecided)
         sure = m.threads.nobody if some(varying & may) else m.must & may
         return Branch(sure, may, together=not some(varying & may))
     may = m.may & (undecided | (c.const != 0))
@@ -82,7 +82,7 @@ def _of_one_lane(c: Int) -> Symbol | None:
     return None if without else found
 
 
-def _first(lanes: Mask) -> Mask:
+def _first_lane(lanes: Mask) -> Mask:
     """The first of some lanes."""
     one = np.zeros_like(lanes)
     one[np.argmax(lanes)] = True

@@ -170,7 +170,7 @@ def _aligned_as_told(m: Machine, v: Value, at: Pointer) -> Value:
 _READS = frozenset({"load", "ldmatrix", CAS_LOOP_LOAD})
 
 
-def _forget(m: Machine, p: Pointer, width: int) -> None:
+def _invalidate(m: Machine, p: Pointer, width: int) -> None:
     """Something is written: what is loaded there from now on may be another number."""
     for o in (p.object, *(each.object for each in p.object.options)):
         known = m.unknowns.loaded.get(o)
@@ -377,7 +377,7 @@ def record_access(
         return
     m.effort.reached += 1
     if m.unknowns.loaded and op not in _READS:
-        _forget(m, p, width * matrices)
+        _invalidate(m, p, width * matrices)
     if m.silent:
         return
     may = m.may if mask is None else m.may & mask

@@ -88,7 +88,7 @@ def lambda_value(m: Machine, e: Lambda) -> Value:
     t = m.resolve(e.closure) if e.closure is not None else None
     captured: dict[str, Object] = {}
     for var in e.captures:
-        captured[var.id] = _made(m, var)
+        captured[var.id] = _init_capture(m, var)
     copied = {n.id for n in e.copies}
     if e.copies_all:
         copied |= (
@@ -109,7 +109,7 @@ def lambda_value(m: Machine, e: Lambda) -> Value:
 _named = by_identity(names_in)
 
 
-def _made(m: Machine, var: Var) -> Object:
+def _init_capture(m: Machine, var: Var) -> Object:
     """What `[x = expr]` makes."""
     t = m.resolve(var.type)
     assert var.init is not None

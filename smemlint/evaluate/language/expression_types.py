@@ -279,10 +279,10 @@ def _of_two(m: Machine, e: Binary) -> Typed | None:
         return found
     right = type_of_expression(m, e.right)
     given = [t.type if t is not None else None for t in (left, right)]
-    return _result_for(m, free_operators(m.module, e.op), given) or _computed(e, left, right)
+    return _result_for(m, free_operators(m.module, e.op), given) or _result_of(e, left, right)
 
 
-def _computed(e: Binary, left: Typed | None, right: Typed | None) -> Typed | None:
+def _result_of(e: Binary, left: Typed | None, right: Typed | None) -> Typed | None:
     """What an operator of the language makes of numbers, or tells of two values."""
     if e.op == ",":
         return right

@@ -36,13 +36,13 @@ _POSTFIX = ("x++", "x--")
 def operator_method(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
     """The call of a method or function that an operator means; None where it is the language's own. Nobody
     uses what it gives where nobody uses the operator's value."""
-    called = _meant(m, e)
+    called = _operator_call(m, e)
     if called is not None and m.context.discarded is e:
         m.context.discarded = called
     return called
 
 
-def _meant(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
+def _operator_call(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
     op = e.op.replace("x", "")
     declared, outside = declared_operators(m.module), free_operators(m.module, op)
     if op not in declared and not (op == "!=" and "==" in declared) and not outside:

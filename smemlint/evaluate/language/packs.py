@@ -48,7 +48,7 @@ def pack_of(f: Function | Lambda) -> Var | None:
 
 def length_of(m: Machine, pack: Type | Expr) -> int | None:
     """How many elements a pack has that is in scope; None where that is not known."""
-    frame, id = _held(m, pack)
+    frame, id = _pack_of(m, pack)
     if frame is not None:
         return len(frame.packs[id])
     if not isinstance(pack, Name | TypeParam):
@@ -71,7 +71,7 @@ def expanded(m: Machine, arguments: Sequence[Expr | Value]) -> list[Expr | Value
     found: list[Expr | Value] = []
     for a in arguments:
         if isinstance(a, UnknownExpr) and a.reason == EXPANSION and a.parts:
-            names = _named(m, a.parts[0])
+            names = _element_names(m, a.parts[0])
             if names is not None:
                 found += names
                 continue
@@ -83,9 +83,9 @@ def expanded(m: Machine, arguments: Sequence[Expr | Value]) -> list[Expr | Value
     return found
 
 
-def _named(m: Machine, pattern: Expr) -> list[Expr] | None:
+def _element_names(m: Machine, pattern: Expr) -> list[Expr] | None:
     """For `a...` and `std::forward<A>(a)...` a name for each element, which may be a reference."""
-    frame, id = _held(m, pattern)
+    frame, id = _pack_of(m, pattern)
     while isinstance(pattern, Call) and is_named(pattern, FORWARDS):
         (pattern,) = pattern.arguments
     if frame is None or not isinstance(pattern, Name) or pattern.id != id:
@@ -98,7 +98,7 @@ def _named(m: Machine, pattern: Expr) -> list[Expr] | None:
 def elements_of(m: Machine, pattern: Expr) -> list[Callable[[], Value]] | None:
     """For each element of the packs that a pattern names, what evaluates the pattern for it; None where it
     names none that is known."""
-    frame, id = _held(m, pattern)
+    frame, id = _pack_of(m, pattern)
     given = {
         n.id: m.bindings[n.id]
         for n in walk(pattern)
@@ -132,7 +132,7 @@ def _takes_packs(m: Machine, t: RecordRef) -> bool:
     return record is not None and any(p.pack for p in record.template)
 
 
-def _held(m: Machine, pattern: object) -> tuple[Frame | None, str]:
+def _pack_of(m: Machine, pattern: object) -> tuple[Frame | None, str]:
     """The frame that knows the pack that a pattern names."""
     ids = [n.id for n in walk(pattern) if isinstance(n, Name) and n.id]
     return next(((f, id) for f in m.frame.visible() for id in ids if id in f.packs), (None, ""))

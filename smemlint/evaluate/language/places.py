@@ -187,7 +187,7 @@ def pointer_of(m: Machine, e: Expr) -> Value:
     if stays(e):
         place = lvalue(m, e)
         if isinstance(place, Pointer) and isinstance(place.pointee, RecordRef):
-            made = _held(m, place) or converted(m, place, None)
+            made = _led_to_by_library(m, place) or converted(m, place, None)
             if made is not None:
                 return made
         v = load(m, place, e.place, e) if isinstance(place, Pointer) else place
@@ -199,7 +199,7 @@ def pointer_of(m: Machine, e: Expr) -> Value:
     return v if made is None else made
 
 
-def _held(m: Machine, p: Pointer) -> Pointer | None:
+def _led_to_by_library(m: Machine, p: Pointer) -> Pointer | None:
     """What an object of the library at p leads to: `*owner`, `*optional`."""
     at = p.offset.const
     if not m.host or not leads(p.pointee) or p.offset.terms or not isinstance(at, int):
@@ -279,7 +279,7 @@ def _own_member(m: Machine, t: RecordRef, name: str) -> Around | None:
     return None
 
 
-def _apart(m: Machine, t: RecordRef, member: Around) -> Int:
+def _local_offset(m: Machine, t: RecordRef, member: Around) -> Int:
     """The same in a variable, whose members need only be apart."""
     record = m.module.records.get(t.name)
     names = ["", "the bases", *(f.name for f in record.fields)] if record is not None else [""]
@@ -332,7 +332,7 @@ def field_of(m: Machine, base: Value, name: str, place: Place | None) -> Pointer
         if found is None and layout is None and local:
             found = _own_member(m, t, name)
         if found is not None and (local or not isinstance(found.type, PointerTo)):
-            start = _apart(m, t, found) if local else _start_of(m, t, found)
+            start = _local_offset(m, t, found) if local else _start_of(m, t, found)
             there = Pointer(base.object, add(base.offset, plus(start, found.at), LONG), found.type)
             refers = is_reference(found.type)
             return load(m, there, place) if refers else there

@@ -100,7 +100,7 @@ class _Run:
         return bool(n)
 
     def compared(self, op: str, a: Value, b: Value) -> bool:
-        n = number(_computed(self.m, op, a, b))
+        n = number(_applied(self.m, op, a, b))
         if n is None:
             raise _NotFollowedError
         return bool(n)
@@ -123,7 +123,7 @@ def _is_back(a: Expr) -> bool:
     )
 
 
-def _computed(m: Machine, op: str, a: Value, b: Value) -> Value:
+def _applied(m: Machine, op: str, a: Value, b: Value) -> Value:
     """`a op b` of numbers or text."""
     if isinstance(a, Int) and isinstance(b, Int):
         return ar.binary(op, a, b, m.unknowns)
@@ -145,7 +145,7 @@ def _fill(r: _Run) -> Value:
 def _iota(r: _Run) -> Value:
     places, v = r.span(), r.value(2)
     for i, p in enumerate(places):
-        r.write([p], [_computed(r.m, "+", v, Int(i))])
+        r.write([p], [_applied(r.m, "+", v, Int(i))])
     return Other()
 
 
@@ -190,14 +190,14 @@ def _sort(r: _Run) -> Value:
 def _sums(r: _Run) -> Value:
     found: list[Value] = []
     for v in r.read(r.span()):
-        found.append(v if not found else _computed(r.m, "+", found[-1], v))
+        found.append(v if not found else _applied(r.m, "+", found[-1], v))
     return r.put(2, found)
 
 
 def _accumulate(r: _Run) -> Value:
     total = r.value(2)
     for v in r.read(r.span()):
-        total = _computed(r.m, "+", total, v) if len(r.given) < 4 else r.call(3, total, v)
+        total = _applied(r.m, "+", total, v) if len(r.given) < 4 else r.call(3, total, v)
     return total
 
 
@@ -212,7 +212,7 @@ def _extreme(r: _Run, *, largest: bool) -> Value:
     return best
 
 
-def _first(r: _Run, holds: Callable[[Value], bool]) -> Value:
+def _find_first(r: _Run, holds: Callable[[Value], bool]) -> Value:
     for p in r.span():
         if holds(r.read([p])[0]):
             return p
@@ -240,10 +240,10 @@ _ALGORITHMS: dict[str, Callable[[_Run], Value]] = {
     **dict.fromkeys(("accumulate", "reduce"), _accumulate),
     "max_element": lambda r: _extreme(r, largest=True),
     "min_element": lambda r: _extreme(r, largest=False),
-    "find": lambda r: _first(r, lambda v: r.compared("==", v, r.value(2))),
-    "find_if": lambda r: _first(r, lambda v: r.holds(2, v)),
-    "lower_bound": lambda r: _first(r, lambda v: not r.compared("<", v, r.value(2))),
-    "upper_bound": lambda r: _first(r, lambda v: r.compared("<", r.value(2), v)),
+    "find": lambda r: _find_first(r, lambda v: r.compared("==", v, r.value(2))),
+    "find_if": lambda r: _find_first(r, lambda v: r.holds(2, v)),
+    "lower_bound": lambda r: _find_first(r, lambda v: not r.compared("<", v, r.value(2))),
+    "upper_bound": lambda r: _find_first(r, lambda v: r.compared("<", r.value(2), v)),
     "count": lambda r: _count(r, lambda v: r.compared("==", v, r.value(2))),
     "count_if": lambda r: _count(r, lambda v: r.holds(2, v)),
     "any_of": lambda r: Int(int(_count(r, lambda v: r.holds(2, v)).const > 0)),

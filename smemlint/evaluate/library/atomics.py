@@ -62,10 +62,10 @@ def atomic(m: Machine, e: Call, name: str, discarded: bool) -> Value:
             m.note("atomic-address", f"`{name}`: its address is not followed", e.place)
         return Other(None, False, Unresolved("data-dependent", "comes from an atomic", e.place))
     operand = values[1] if len(values) > 1 else None
-    return update(m, e, _plain(name), p, operand, discarded, e.arguments[0])
+    return update(m, e, _common_name(name), p, operand, discarded, e.arguments[0])
 
 
-def _plain(name: str) -> str:
+def _common_name(name: str) -> str:
     """`atomicAdd_block` and `__nv_atomic_fetch_add` by their common names."""
     for suffix in ("_block", "_system", "_n"):
         name = name.removesuffix(suffix)
@@ -196,10 +196,10 @@ def same_for_all(m: Machine, e: Expr) -> bool:
 
     An address can be the same in all lanes and still be beyond the compiler's sight: `&q[threadIdx.x / 32]`.
     """
-    return _same(m, e, len(m.frames) - 1, set())
+    return _is_uniform(m, e, len(m.frames) - 1, set())
 
 
-def _same(m: Machine, e: object, level: int, seen: set[str]) -> bool:
+def _is_uniform(m: Machine, e: object, level: int, seen: set[str]) -> bool:
     for node in walk(e):
         if isinstance(node, Asm | Lambda | UnknownExpr):
             return False
@@ -235,9 +235,9 @@ def _same_variable(m: Machine, e: Name, level: int, seen: set[str]) -> bool:
         if e.id not in frame.variables:
             continue
         argument = _argument(frame, e.id)
-        if argument is not None and not _same(m, argument, at - 1, seen):
+        if argument is not None and not _is_uniform(m, argument, at - 1, seen):
             return False
-        return all(_same(m, x, at, seen) for x in _definitions(frame, m, at, e.id))
+        return all(_is_uniform(m, x, at, seen) for x in _definitions(frame, m, at, e.id))
     return True
 
 

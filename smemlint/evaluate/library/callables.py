@@ -150,7 +150,7 @@ def _applied(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Valu
 
 
 @named("std::for_each", "std::for_each_n")
-def _each(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+def _for_each(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """Call a function for each element between two pointers; once for one of many that are not known."""
     if len(e.arguments) != 3:
         return _not_known(m, e)

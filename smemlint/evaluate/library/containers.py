@@ -85,7 +85,7 @@ def contained(m: Machine, t: RecordRef, arguments: Sequence[Expr]) -> Value | No
     if t.name == LIST:
         return _listed(m, t, element, size, given)
     if len(given) == 2 and isinstance(given[0], Pointer) and isinstance(given[1], Pointer):
-        return _between(m, t, element, size, given[0], given[1])
+        return _sequence_between(m, t, element, size, given[0], given[1])
     if not given:
         return _sequence(t, element, Int(0, ULONG))
     if not isinstance(given[0], Int):
@@ -187,7 +187,7 @@ def _fill(m: Machine, o: Object, element: Type, size: int, count: Int, fill: Val
             write_cell(m, o, i * size, build(m, element, (), None), element)
 
 
-def _between(
+def _sequence_between(
     m: Machine, t: RecordRef, element: Type, size: int, first: Pointer, last: Pointer
 ) -> RecordValue:
     """A sequence of what stands between two pointers."""
@@ -219,7 +219,7 @@ def container_element(m: Machine, v: Method, e: Call) -> Pointer | None:
 
 
 def _place_of(m: Machine, v: Method, e: Call, self: Pointer) -> Pointer | None:
-    found = _parts(m, self)
+    found = _sequence_parts(m, self)
     if found is None:
         return None
     held, count, element = found
@@ -245,7 +245,7 @@ def _last(m: Machine, self: Pointer, held: Pointer, n: int | None, element: Type
     return numbers.index(max(numbers)) if len(numbers) == n else None
 
 
-def _parts(m: Machine, self: Pointer) -> tuple[Pointer, Int | None, Type] | None:
+def _sequence_parts(m: Machine, self: Pointer) -> tuple[Pointer, Int | None, Type] | None:
     """Where the elements of a sequence begin, how many there are, and what they are."""
     element, at = element_type(self.pointee), number(self.offset)
     if not is_container(self.pointee) or element is None or at is None or self.object.storage != "local":
@@ -328,7 +328,7 @@ def _set_count(m: Machine, self: Pointer, count: Value) -> None:
 
 def container_method(m: Machine, v: Method, e: Call) -> Value | None:
     """Return what a method of a sequence gives, and do what it does; None for what is not known."""
-    found = _parts(m, v.self) if isinstance(v.self, Pointer) else None
+    found = _sequence_parts(m, v.self) if isinstance(v.self, Pointer) else None
     if found is None or not isinstance(v.self, Pointer):
         return None
     held, count, element = found
@@ -476,7 +476,7 @@ def _tuple(m: Machine, t: RecordRef, values: Sequence[Value]) -> RecordValue:
 
 
 @named("std::make_pair", "std::make_tuple", "thrust::make_pair", "thrust::make_tuple")
-def _made(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+def _make_tuple(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     values = [rvalue(m, a) for a in e.arguments]
     pair = str(getattr(e.callee, "name", "")).endswith("pair")
     types = tuple(type_of(v) for v in values)
@@ -484,7 +484,7 @@ def _made(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
 
 
 @named("std::holds_alternative", "std::get_if")
-def _asked(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value | None:
+def _variant_access(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value | None:
     """Whether a variant holds a type, or the address of what it holds."""
     asks = str(getattr(e.callee, "name", "")).endswith("alternative")
     place = (place_of if asks else rvalue)(m, e.arguments[0]) if len(e.arguments) == 1 and arguments else None

@@ -93,7 +93,7 @@ def forget(m: Machine, name: str, values: Sequence[Value]) -> None:
 def _set_to_anything(m: Machine, o: Object, lost: Mapping[int, Value], pointee: Type, at: int | None) -> None:
     """Cells that hold numbers nobody knows, in the place of what is lost: where ways meet, a cell that is not
     there would be what another way has in it."""
-    types: dict[int, Type] = {k: t for k, x in lost.items() if (t := _kept(x)) is not None}
+    types: dict[int, Type] = {k: t for k, x in lost.items() if (t := _type_of_cell(x)) is not None}
     if at is not None and isinstance(pointee, Scalar) and pointee.kind != "void":
         types.setdefault(at, pointee)
     for k, t in types.items() if len(types) <= MOST_NUMBERS else ():
@@ -101,7 +101,7 @@ def _set_to_anything(m: Machine, o: Object, lost: Mapping[int, Value], pointee: 
         o.cells[k] = m.unknown(t, o.name, uniform=True, reason=reason, rank=3, size=True)
 
 
-def _kept(v: Value) -> Type | None:
+def _type_of_cell(v: Value) -> Type | None:
     """The type of a cell that has one of its own."""
     return PointerTo(v.pointee) if isinstance(v, Pointer) else v.type if isinstance(v, Int | Other) else None
 
@@ -174,13 +174,13 @@ def _properties(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> V
     values = [rvalue(m, a) for a in e.arguments]
     forget(m, "", values[:1])
     for name, value in _PROPERTIES.items():
-        _set(m, values[0], name, (value,))
+        _set_field(m, values[0], name, (value,))
     for name, extents in _DIMENSIONS.items():
-        _set(m, values[0], name, extents)
+        _set_field(m, values[0], name, extents)
     return Other()
 
 
-def _set(m: Machine, record: Value, name: str, numbers: Sequence[int]) -> None:
+def _set_field(m: Machine, record: Value, name: str, numbers: Sequence[int]) -> None:
     place = field_of(m, record, name, None)
     if not isinstance(place, Pointer) or place.object.storage != "local":
         return

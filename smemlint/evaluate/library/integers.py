@@ -185,7 +185,7 @@ def applied(m: Machine, name: str, f: IntegerFunction, values: Sequence[Value]) 
     """The result of an integer function; an unknown within its range where an operand is not known."""
     numbers = [ar.convert(as_int(m, v), t, m.unknowns) for v, t in zip(values, f.operands, strict=False)]
     if len(numbers) == len(f.operands) and all(n.known for n in numbers):
-        result = _computed(m, f, numbers)
+        result = _folded(m, f, numbers)
         if all(n.form is None for n in numbers):
             return result
         return formed(result, affine.atom(name, *(form_of(n) for n in numbers)))
@@ -202,7 +202,7 @@ def applied(m: Machine, name: str, f: IntegerFunction, values: Sequence[Value]) 
     return m.unknowns.value(f.result, name, varying=varying, low=low, high=high, reason=reason)
 
 
-def _computed(m: Machine, f: IntegerFunction, numbers: Sequence[Int]) -> Int:
+def _folded(m: Machine, f: IntegerFunction, numbers: Sequence[Int]) -> Int:
     """The result for known operands."""
     if all(isinstance(n.const, int) for n in numbers):
         result = f.compute(*(_number(n.const, n.type) for n in numbers))  # type: ignore[arg-type]

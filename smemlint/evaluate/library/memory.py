@@ -69,7 +69,7 @@ MOST_COPIED = 4096
 
 
 @named("__ldg", "__ldcg", "__ldca", "__ldcs", "__ldlu", "__ldcv", "__builtin_nontemporal_load", "ThreadLoad")
-def _read(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+def _load_through(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     p = rvalue(m, e.arguments[0])
     return load(m, p, e.place) if isinstance(p, Pointer) else Other(None, is_uniform(p))
 
@@ -316,24 +316,24 @@ def _pipeline_copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -
     """cp.async of 4, 8 or 16 bytes by each thread; zfill leaves the shared side as it is."""
     values = [rvalue(m, a) for a in e.arguments]
     if len(values) < 3 or not isinstance(values[0], Pointer):
-        _lost(m, e, values)
+        _lost_copy(m, e, values)
         return Other()
     n = number(values[2])
     m.code_size.touched += 1
     if n in (4, 8, 16):
-        record_access(m, "cp.async", n, values[0], e.place, copied=_copied(n, values[1]))
+        record_access(m, "cp.async", n, values[0], e.place, copied=_copy_kind(n, values[1]))
         return Other()
     text = f"`{called(e)}` of a size that is not a constant 4, 8 or 16 bytes"
     record_access(m, "cp.async", 4, values[0], e.place, reason=Unresolved("copy-size", text, e.place))
     return Other()
 
 
-def _copied(n: int, source: Value) -> Copied:
+def _copy_kind(n: int, source: Value) -> Copied:
     """Copies of 16 bytes bypass L1."""
     return Copied(source.offset if isinstance(source, Pointer) else None, n == CHUNK)
 
 
-def _lost(m: Machine, e: Call, values: list[Value]) -> None:
+def _lost_copy(m: Machine, e: Call, values: list[Value]) -> None:
     """A copy whose destination is not followed."""
     target = values[0] if values else None
     if not isinstance(target, Pointer):
@@ -352,11 +352,11 @@ def _copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     if len(values) < 3:
         if called(e) == "memcpy_async" and isinstance(sync, Int):
             return _group_copy(m, e, arguments, discarded)
-        _lost(m, e, values)
+        _lost_copy(m, e, values)
         return Other()
     target, source, size = values[:3]
     if not isinstance(target, Pointer):
-        _lost(m, e, values)
+        _lost_copy(m, e, values)
         return Other()
     chunk = min(16, max(_type_align(m, target), record_argument(getattr(size, "type", None)) or 1))
     barrier = isinstance(sync, Pointer) and "barrier" in str(getattr(sync.pointee, "name", ""))
@@ -374,7 +374,7 @@ def _group_copy(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> V
     """`cg::memcpy_async(group, destination, [count,] source, size or count)`."""
     values = [rvalue(m, a) for a in e.arguments]
     if len(values) < 4 or not isinstance(values[1], Pointer):
-        _lost(m, e, values[1:])
+        _lost_copy(m, e, values[1:])
         return Other()
     target = values[1]
     element = _type_align(m, target)
@@ -445,7 +445,7 @@ def split(
             op = "cp.async" if chunk >= 4 and not in_shared(source) else "store"
             copied = None
             if op == "cp.async":
-                copied = _copied(chunk, at(source, offset) if isinstance(source, Pointer) else source)
+                copied = _copy_kind(chunk, at(source, offset) if isinstance(source, Pointer) else source)
             record_access(m, op, chunk, at(target, offset), e.place, mask=mask, copied=copied)
         if isinstance(source, Pointer) and source.object.storage == "shared":
             record_access(m, "load", chunk, at(source, offset), e.place, mask=mask)

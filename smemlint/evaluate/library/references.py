@@ -56,7 +56,7 @@ def leave_to_others(m: Machine, given: Iterable[Expr]) -> None:
 
 
 @named(*HANDED)
-def _handed(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+def _lend_arguments(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     if m.host:
         leave_to_others(m, e.arguments)
     else:

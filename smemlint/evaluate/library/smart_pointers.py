@@ -70,7 +70,7 @@ def _unknown(v: Method) -> Other | None:
 
 
 @named("std::make_unique", "std::make_shared")
-def _made(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+def _make_unique(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """`std::make_unique<T>(a, b)` is `new T(a, b)`."""
     made = arguments[0] if arguments else None
     if not isinstance(made, RecordRef) or not is_type(made):

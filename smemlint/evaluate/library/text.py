@@ -64,7 +64,7 @@ def _length(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value
 
 
 @named("std::getline")
-def _line(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+def _getline(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
     """A line of a stream, of which neither the text is known nor whether there is one."""
     for a in e.arguments[1:2]:
         forget_elements(place_of(m, a))
@@ -102,7 +102,7 @@ def compared_strings(m: Machine, op: str, a: Value, b: Value) -> Int | None:
 
 def string_element(m: Machine, v: Method, e: Call) -> Pointer | None:
     """Return the place of `s[i]` or `s.front()`; None for everything else."""
-    held = _held(v.self) if v.name in _ELEMENTS else None
+    held = _characters(v.self) if v.name in _ELEMENTS else None
     text = text_in(held)
     if held is None or text is None:
         if v.name in _ELEMENTS and isinstance(v.self, Pointer):
@@ -116,7 +116,7 @@ def string_element(m: Machine, v: Method, e: Call) -> Pointer | None:
 def string_method(m: Machine, v: Method, e: Call) -> Value | None:
     """Return what a method of a string that is known gives; None for any other. What changes it is not
     followed."""
-    held = _held(v.self)
+    held = _characters(v.self)
     text = text_in(held)
     given = [rvalue(m, a) for a in e.arguments]
     if v.name not in _ASKS and isinstance(v.self, Pointer):
@@ -135,11 +135,11 @@ def string_method(m: Machine, v: Method, e: Call) -> Value | None:
     if v.name == "empty":
         return Int(int(not text), BOOL)
     if v.name in ("find", "rfind") and len(given) == 1:
-        return _found(m, text, given[0], last=v.name == "rfind")
-    return _cut(text, [number(x) for x in given]) if v.name == "substr" else None
+        return _find(m, text, given[0], last=v.name == "rfind")
+    return _substring(text, [number(x) for x in given]) if v.name == "substr" else None
 
 
-def _held(self: Value) -> Pointer | None:
+def _characters(self: Value) -> Pointer | None:
     """What a string holds."""
     if isinstance(self, RecordValue):
         held = self.cells.get(0)
@@ -150,7 +150,7 @@ def _held(self: Value) -> Pointer | None:
     return held if isinstance(held, Pointer) else None
 
 
-def _found(m: Machine, text: str, wanted: Value, *, last: bool) -> Int | None:
+def _find(m: Machine, text: str, wanted: Value, *, last: bool) -> Int | None:
     c = number(wanted) if isinstance(wanted, Int) else None
     part = text_in(wanted) if c is None else chr(c & 0xFF)
     if part is None:
@@ -159,7 +159,7 @@ def _found(m: Machine, text: str, wanted: Value, *, last: bool) -> Int | None:
     return Int(NOWHERE if at < 0 else at, ULONG)
 
 
-def _cut(text: str, at: list[int | None]) -> RecordValue | None:
+def _substring(text: str, at: list[int | None]) -> RecordValue | None:
     first, count = at[0] if at else 0, at[1] if len(at) > 1 else len(text)
     if first is None or count is None or not 0 <= first <= len(text):
         return None

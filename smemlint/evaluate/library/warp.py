@@ -71,8 +71,8 @@ def shuffled(m: Machine, name: str, v: Value, by: Value, width: int | None, plac
         if isinstance(v, Other) and isinstance(v.value, np.ndarray):
             return Other(v.type, False, None, v.value[source], made_of=form)
         assert isinstance(v, Int)
-        terms = {mono: _take(c, source) for mono, c in v.terms.items()}
-        return Int(_take(v.const, source), v.type, terms, form)
+        terms = {mono: _gather(c, source) for mono, c in v.terms.items()}
+        return Int(_gather(v.const, source), v.type, terms, form)
     reason = Unresolved("data-dependent", "comes from another lane", place)
     if isinstance(v, Int):
         low, high = bounds(v)
@@ -98,7 +98,7 @@ def source_lanes(linear: Ints, name: str, distance: Ints, width: int) -> Ints:
     return linear - within + distance % width
 
 
-def _take(c: Lanes, source: Ints) -> Lanes:
+def _gather(c: Lanes, source: Ints) -> Lanes:
     return c if isinstance(c, int) else collapse(c[source])
 
 

@@ -41,14 +41,14 @@ def in_order(v: Int | None, width: int, size: int, active: Bools) -> Bools | Non
     if v is None or v.varying:
         return None
     start = np.broadcast_to(np.asarray(v.const, dtype=np.int64), (size,)) - width * np.arange(size)
-    ordered = _alike(start.reshape(-1, 32), active)
+    ordered = _is_uniform(start.reshape(-1, 32), active)
     for coefficient in v.terms.values():
         if not isinstance(coefficient, int):
-            ordered &= _alike(coefficient.reshape(-1, 32), active)
+            ordered &= _is_uniform(coefficient.reshape(-1, 32), active)
     return ordered
 
 
-def _alike(lanes: Ints, active: Bools) -> Bools:
+def _is_uniform(lanes: Ints, active: Bools) -> Bools:
     first = lanes[np.arange(len(lanes)), active.argmax(axis=1)][:, None]
     alike: Bools = (~active | (lanes == first)).all(axis=1)
     return alike
@@ -77,7 +77,7 @@ def ends(
     aligned: the target's offsets are right modulo 128. certain: lanes that surely run.
     """
     found = [
-        _ends(None if source is None or not aligned else source[i], target[i], active[i], certain[i])
+        _cost_range(None if source is None or not aligned else source[i], target[i], active[i], certain[i])
         for i in range(len(target))
     ]
     low = np.array([a for a, _ in found], dtype=np.int64)
@@ -85,7 +85,7 @@ def ends(
     return low, high
 
 
-def _ends(source: Ints | None, target: Ints, active: Bools, certain: Bools) -> tuple[int, int]:
+def _cost_range(source: Ints | None, target: Ints, active: Bools, certain: Bools) -> tuple[int, int]:
     lanes = int(active.sum())
     ideal = -(-lanes * CHUNK // LINE)
     to = target[active] // CHUNK
@@ -95,12 +95,12 @@ def _ends(source: Ints | None, target: Ints, active: Bools, certain: Bools) -> t
     if source is not None:
         come = source[active] // CHUNK
         if len(np.unique(come)) == lanes:
-            low, high = _parts(come, to)
+            low, high = _cost_between(come, to)
             return (low if bool((active == certain).all()) else max(ideal, rows)), high
     return max(ideal, rows), lanes
 
 
-def _parts(come: Ints, to: Ints) -> tuple[int, int]:
+def _cost_between(come: Ints, to: Ints) -> tuple[int, int]:
     """Least and most wavefronts of chunks that are read from `come` and written to `to`.
 
     Between one line and one row, all sectors that move whole go together. Of the other chunks those go

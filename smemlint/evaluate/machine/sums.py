@@ -37,7 +37,7 @@ class Sums:
         if len(form.terms) < 2:
             return
         known = self._found.setdefault(form.terms, [])
-        if not any(_around(before, under) for before, _ in known):
+        if not any(_encloses(before, under) for before, _ in known):
             known.append((under, node))
 
     def drop(self, form: Affine, node: int) -> None:
@@ -62,7 +62,7 @@ class Sums:
         own = {v: f // size for v, f in address.terms}
         rows = len(dims_of(site.object.type)[0]) > 1
         for sum_, known in self._found.items():
-            if not any(_around(before, under) for before, _ in known) or any(v not in own for v, _ in sum_):
+            if not any(_encloses(before, under) for before, _ in known) or any(v not in own for v, _ in sum_):
                 continue
             part = tuple((v, own[v]) for v, _ in sum_)
             if (part in self._found or not rows) and _worse(part, sum_, WIDEST // size):
@@ -90,7 +90,7 @@ def _subtracts(left: Terms) -> bool:
     return not more and factor < 0 and -factor & (-factor - 1) == 0 and cuts(value, -factor)
 
 
-def _around(outer: Conditions, inner: Conditions) -> bool:
+def _encloses(outer: Conditions, inner: Conditions) -> bool:
     """Whether what runs under the inner conditions only runs after what runs under the outer."""
     outside, inside = outer[0], inner[0]
     if len(outside) > len(inside) or any(a is not b for a, b in zip(outside, inside, strict=False)):

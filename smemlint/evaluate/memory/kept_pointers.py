@@ -35,7 +35,7 @@ def kept_at(m: Machine, p: Pointer) -> Sequence[Pointer]:
     for offset, v in m.memory.kept.get(p.object, ()):
         if not v.offset.uniform and not (same(offset, p.offset) and _differs_by_lane(offset)):
             v = _of_another_lane(m, v, p)
-        if not any(same(v, other) for other in found) and not _apart(offset, p.offset):
+        if not any(same(v, other) for other in found) and not _are_disjoint(offset, p.offset):
             found.append(v)
     return found
 
@@ -63,7 +63,7 @@ def is_reloaded(m: Machine, p: Pointer) -> bool:
     return not seen or m.memory.pointed[p.object] < m.memory.barriers
 
 
-def _apart(a: Int, b: Int) -> bool:
+def _are_disjoint(a: Int, b: Int) -> bool:
     """Whether two pointers in one object lie nowhere in the same bytes, whichever lanes wrote and read them
     and whatever the unknown numbers in their places are."""
     step = gcd(*(gcd_of(c) for v in (a, b) for c in v.terms.values()))

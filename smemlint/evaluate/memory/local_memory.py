@@ -94,7 +94,7 @@ def read_cells(m: Machine, p: Pointer, t: Type, place: Place | None) -> Value:
     if isinstance(v, Pointer):
         v = _read_as(v, t)
     if isinstance(v, Pointer) and (m.may is not m.threads.present or v.offset.terms):
-        seen = Pointer(v.object, _here(m, here(m, v.offset)), v.pointee, v.integer)
+        seen = Pointer(v.object, _in_active_lanes(m, here(m, v.offset)), v.pointee, v.integer)
         return narrowed(m, seen) if v.object.options and m.may is not m.threads.present else seen
     return v
 
@@ -124,7 +124,7 @@ def as_seen(m: Machine, v: Int) -> Int:
     """A number that is kept, as the lanes of the mask see it on the way that was taken."""
     if v.terms:
         v = here(m, v)
-    return v if m.may is m.threads.present else _here(m, v)
+    return v if m.may is m.threads.present else _in_active_lanes(m, v)
 
 
 def whole_at(o: Object, at: int, t: Type, unknowns: Unknowns) -> Value | None:
@@ -149,7 +149,7 @@ def _as(m: Machine, v: Int, t: Scalar) -> Value:
     return v.typed(t) if t.kind == v.type.kind else convert(v, t, m.unknowns)
 
 
-def _here(m: Machine, v: Int) -> Int:
+def _in_active_lanes(m: Machine, v: Int) -> Int:
     """Restrict a number to the lanes of the mask."""
     if type(v.const) is int and not v.terms and v.given is None:
         return v
@@ -371,7 +371,7 @@ def write_cell(m: Machine, o: Object, at: int, v: Value, t: Type) -> None:
         return
     if isinstance(v, Other) and v.type is None and isinstance(t, Scalar):
         v = replace(v, type=t)
-    _set(m, o, at, v)
+    _set_cell(m, o, at, v)
 
 
 def write_cells(m: Machine, o: Object, at: int, size: int, cells: Mapping[int, Value]) -> None:
@@ -390,7 +390,7 @@ def write_cells(m: Machine, o: Object, at: int, size: int, cells: Mapping[int, V
     if not cells:
         o.havoc = True
     for k, leaf in cells.items():
-        _set(m, o, at + k, leaf)
+        _set_cell(m, o, at + k, leaf)
 
 
 def _fresh(m: Machine, o: Object) -> bool:
@@ -398,7 +398,7 @@ def _fresh(m: Machine, o: Object) -> bool:
     return m.host or not o.havoc or m.may is m.threads.present
 
 
-def _set(m: Machine, o: Object, at: int, v: Value) -> None:
+def _set_cell(m: Machine, o: Object, at: int, v: Value) -> None:
     cells = o.cells
     old = cells.get(at)
     n = width_of(v)
@@ -456,7 +456,7 @@ def scatter(m: Machine, p: Pointer, v: Value) -> None:
     uniform = p.offset.uniform and (isinstance(v, Other) or (isinstance(v, Int) and v.uniform))
     for at in list(o.cells):
         old = o.cells[at]
-        if isinstance(old, Int) and isinstance(v, Int) and uniform and old.uniform and _fits(p, at, old, v):
+        if isinstance(old, Int) and isinstance(v, Int) and uniform and old.uniform and _covers(p, at, old, v):
             o.cells[at] = _one_of(m, [old, v], old.type, o.name)
         elif isinstance(old, Pointer) and isinstance(v, Pointer) and p.offset.uniform:
             o.cells[at] = one_of(m, [old, v], o.name)
@@ -468,7 +468,7 @@ def scatter(m: Machine, p: Pointer, v: Value) -> None:
     o.havoc = True
 
 
-def _fits(p: Pointer, at: int, old: Int, v: Int) -> bool:
+def _covers(p: Pointer, at: int, old: Int, v: Int) -> bool:
     """Whether a write of v through p, wherever it goes, sets all of a cell or nothing of it."""
     n = old.type.size
     base = p.offset.const if isinstance(p.offset.const, int) else 1

@@ -51,10 +51,10 @@ def starts_so_far(m: Machine) -> dict[int, int]:
 
 def _static(m: Machine) -> list[Object]:
     static = [o for o in m.memory.shared.values() if o.var is not None and o.var.storage == "shared"]
-    return sorted(static, key=lambda o: _turn(m, o))
+    return sorted(static, key=lambda o: _declaration_order(m, o))
 
 
-def _turn(m: Machine, o: Object) -> tuple[int, int]:
+def _declaration_order(m: Machine, o: Object) -> tuple[int, int]:
     """Where an array comes among the others: file-scope ones in the order of their declarations."""
     if o.id not in m.memory.globals or o.var is None:
         return (1, 0)

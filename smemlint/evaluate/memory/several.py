@@ -59,7 +59,7 @@ def options_of(p: Pointer) -> tuple[Option, ...]:
 
 def either(m: Machine, c: Int, new: Pointer, old: Pointer) -> Value:
     """`c ? new : old` for a 0/1 value c and pointers to different objects."""
-    if not _followed(new, old):
+    if not _are_followed(new, old):
         return new
     left = subtract(Int(1, BOOL), c, BOOL)
     found: dict[Object | str, Option] = {}
@@ -78,7 +78,7 @@ def either(m: Machine, c: Int, new: Pointer, old: Pointer) -> Value:
                 found[key] = Option(add(before.when, when, BOOL), before.object, offset)
             else:
                 found[key] = Option(when, o.object, o.offset)
-    return _made(m, tuple(found.values()), _like(new, old))
+    return _leading_to(m, tuple(found.values()), _like(new, old))
 
 
 def _like(new: Pointer, old: Pointer) -> Pointer:
@@ -101,10 +101,10 @@ def _one_among(m: Machine, c: Int, options: Sequence[Option], like: Pointer) -> 
     for when in whens:
         last = subtract(last, when, BOOL)
     pairs = zip([*whens, last], places.items(), strict=True)
-    return _made(m, tuple(Option(when, o, at) for when, (o, at) in pairs), like)
+    return _leading_to(m, tuple(Option(when, o, at) for when, (o, at) in pairs), like)
 
 
-def _followed(*pointers: Pointer) -> bool:
+def _are_followed(*pointers: Pointer) -> bool:
     return any(o.storage != "global" or o.id == _NULL for p in pointers for o in led_to(p.object))
 
 
@@ -114,7 +114,7 @@ def _select(m: Machine, c: Int, a: Int, b: Int) -> Int:
     return one_of_two(c, a, b, m.unknowns) if too_long(c, a, b) else select(c, a, b)
 
 
-def _made(m: Machine, options: tuple[Option, ...], like: Pointer, generic: bool = False) -> Value:
+def _leading_to(m: Machine, options: tuple[Option, ...], like: Pointer, generic: bool = False) -> Value:
     if len(options) == 1:
         return Pointer(options[0].object, options[0].offset, like.pointee, like.integer)
     if len(options) > MOST_OPTIONS:
@@ -147,7 +147,7 @@ def loaded_from_a_table(m: Machine, p: Value) -> Value:
     """The same pointer, as one of which the compiler no longer knows where it leads."""
     if not isinstance(p, Pointer) or not p.object.options or p.object.generic:
         return p
-    return _made(m, options_of(p), p, generic=True)
+    return _leading_to(m, options_of(p), p, generic=True)
 
 
 def one_of(
@@ -279,7 +279,7 @@ def _split(m: Machine, choice: Object, may: Mask) -> Split:
         seen = [(w, owners[warp]) for w, owners in enumerate(rows) if (owners[warp] >= 0).any()]
         if not seen:
             continue
-        if _alike(worlds, seen, slice(32 * warp, 32 * warp + 32)):
+        if _together(worlds, seen, slice(32 * warp, 32 * warp + 32)):
             first, owners = seen[0]
             plain.setdefault((first, int(owners.max())), []).append(warp)
         else:
@@ -347,7 +347,7 @@ def _rows(world: World, threads: int) -> NDArray[np.int64]:
     return owners.reshape(-1, 32)
 
 
-def _alike(worlds: Sequence[World], seen: Sequence[tuple[int, NDArray[np.int64]]], warp: slice) -> bool:
+def _together(worlds: Sequence[World], seen: Sequence[tuple[int, NDArray[np.int64]]], warp: slice) -> bool:
     """Whether the lanes of a warp go to one object together whichever way it is, to places that differ by
     one number."""
     active = seen[0][1] >= 0

@@ -73,7 +73,7 @@ def _ends_of(
         least, most = _share(log, width, e, share, world.sure, rows)
         # Lanes of one array may merge where all together do not.
         low, high = np.maximum(low, least), high + most * (2 if log.op == "load" and width > WORD else 1)
-    return low, np.maximum(np.minimum(high, _most(log, e.may, rows)), low)
+    return low, np.maximum(np.minimum(high, _one_by_one(log, e.may, rows)), low)
 
 
 def _share(log: SiteLog, width: int, e: Event, share: Share, sure: bool, rows: Mask) -> tuple[Ints, Ints]:
@@ -86,7 +86,7 @@ def _cost(log: SiteLog, width: int, address: Int, may: Mask, must: Mask, rows: M
     """Of requests with one address a lane: between the ideal and all lanes in turn where it is not known."""
     active = may.reshape(-1, 32)[rows]
     ideal = _ideal(log, width, may, rows)
-    most = _most(log, may, rows)
+    most = _one_by_one(log, may, rows)
     if any(not isinstance(c, int) or any(s.varying for s in k) for k, c in address.terms.items()):
         return ideal, most
     lanes = np.broadcast_to(np.asarray(address.const, dtype=np.int64), may.shape).reshape(-1, 32)[rows]
@@ -106,7 +106,7 @@ def _ideal(log: SiteLog, width: int, may: Mask, rows: Mask) -> Ints:
     return found
 
 
-def _most(log: SiteLog, may: Mask, rows: Mask) -> Ints:
+def _one_by_one(log: SiteLog, may: Mask, rows: Mask) -> Ints:
     """Every lane in its turn."""
     found: Ints = np.maximum(may.reshape(-1, 32)[rows].sum(axis=1), log.matrices)
     return found

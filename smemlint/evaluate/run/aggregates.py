@@ -40,7 +40,7 @@ def aggregate(
         v = given.popleft() if given else InitList(())
         leaf = build(m, base, v.elements, place) if isinstance(v, InitList) else v
         done |= {f"{n}@{at + k}" if n in inits else n for n, (k, _) in inner.fields.items()}
-        _put(m, t, cells, at, base, leaf)
+        _put_cells(m, t, cells, at, base, leaf)
     unnamed = _unnamed(m, record, bindings, layout) if record is not None else {}
     for name, (at, ft) in layout.fields.items():
         if name in done or (not name and isinstance(ft, Part)):
@@ -52,7 +52,7 @@ def aggregate(
         if left_out:
             given.popleft()
         if given and not left_out:
-            v = _taken(m, ft, given, place)
+            v = _next_member(m, ft, given, place)
         elif (init := inits.get(name)) is not None:
             m.frames.append(Frame(bindings))
             v = value_for(m, ft, init)
@@ -61,7 +61,7 @@ def aggregate(
             continue  # zero counts as not set yet
         else:
             v = build(m, ft, (), place)
-        _put(m, t, cells, at, ft, v)
+        _put_cells(m, t, cells, at, ft, v)
         if record is not None and record.union:
             break
     return cells
@@ -82,7 +82,7 @@ def _unnamed(
     return result
 
 
-def _taken(m: Machine, t: Type, given: Given, place: Place | None) -> Value:
+def _next_member(m: Machine, t: Type, given: Given, place: Place | None) -> Value:
     """The value of a member, out of what is left of the list: inner braces may be left out."""
     v = given[0]
     if isinstance(v, InitList):
@@ -107,12 +107,12 @@ def _elements(
 ) -> dict[int, Value]:
     cells: dict[int, Value] = {}
     for i in range(min(count, MOST_ELEMENTS)):
-        v = _taken(m, t, given, place) if given else build(m, t, (), place)
-        _put(m, t, cells, i * size, t, v)
+        v = _next_member(m, t, given, place) if given else build(m, t, (), place)
+        _put_cells(m, t, cells, i * size, t, v)
     return cells
 
 
-def _put(m: Machine, of: Type, cells: dict[int, Value], at: int, t: Type, v: Value) -> None:
+def _put_cells(m: Machine, of: Type, cells: dict[int, Value], at: int, t: Type, v: Value) -> None:
     if isinstance(v, RecordValue):
         cells.update({at + k: x for k, x in v.cells.items()})
     elif isinstance(t, Part) and t.bits:

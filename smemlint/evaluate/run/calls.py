@@ -89,7 +89,7 @@ def call_value(m: Machine, e: Call) -> Value:
 
 def called(m: Machine, e: Call) -> Value | Reference:
     """What a function gives back: a value, or the place that a reference leads to."""
-    return _of_type(m, e, _call(m, e, False))
+    return _of_type(m, e, _run_call(m, e, False))
 
 
 def _of_type(m: Machine, e: Call, result: Value | Reference) -> Value | Reference:
@@ -104,7 +104,7 @@ def call_place(m: Machine, e: Call) -> Pointer | Value:
     named = _library_place(m, e) if isinstance(e.callee, Name) and not e.callee.id else None
     if named is not None:
         return named
-    result = _of_type(m, e, _call(m, e, True))
+    result = _of_type(m, e, _run_call(m, e, True))
     return result.place if isinstance(result, Reference) else result
 
 
@@ -120,7 +120,7 @@ def _library_place(m: Machine, e: Call) -> Pointer | Value | None:
     return None
 
 
-def _call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
+def _run_call(m: Machine, e: Call, want_place: bool) -> Value | Reference:
     discarded = m.context.discarded is e
     callee = e.callee
     v: Value
@@ -236,7 +236,7 @@ def _apply(m: Machine, v: Value, e: Call, discarded: bool, want_place: bool) -> 
     if isinstance(v, FunctionValue | Closure) and v.others and m.host:
         every = _on_this_way(m, v, e)[:MOST_FUNCTIONS]
         calls = [partial(_apply, m, one, e, discarded, want_place) for one in every]
-        return calls[0]() if len(every) == 1 else _each(m, _whens(m, v, len(every)), calls)
+        return calls[0]() if len(every) == 1 else _call_each(m, _whens(m, v, len(every)), calls)
     if m.host and isinstance(v, Method) and isinstance(v.self, Pointer) and v.self.object.options:
         return _of_each_object(m, v, e, discarded, want_place)
     named = v if isinstance(v, FunctionValue) else FunctionValue("", ())
@@ -301,7 +301,7 @@ def _whens(m: Machine, v: FunctionValue | Closure, ways: int) -> list[Int]:
     return [Int(0, BOOL, {(m.unknowns.memo["which", v, ways, i],): 1}) for i in range(ways - 1)]
 
 
-def _each(m: Machine, whens: Sequence[Int], calls: Sequence[Callable[[], Value | Reference]]) -> Value:
+def _call_each(m: Machine, whens: Sequence[Int], calls: Sequence[Callable[[], Value | Reference]]) -> Value:
     """What one of several calls gives, each of which is made where it is the one. whens: 1 where it is that
     call; where it is none, it is the last."""
     given: dict[int, Value] = {}
@@ -339,7 +339,7 @@ def _of_each_object(m: Machine, v: Method, e: Call, discarded: bool, want_place:
         one = _method_of(m, p, Member(e.callee, v.name))
         return lambda: _apply(m, one, e, discarded, want_place)
 
-    return _each(m, [o.when for o, _ in led[:-1]], [call(o, p) for o, p in led])
+    return _call_each(m, [o.when for o, _ in led[:-1]], [call(o, p) for o, p in led])
 
 
 def _means_the_library(m: Machine, v: FunctionValue, e: Call) -> bool:

@@ -86,13 +86,13 @@ def _is_told(m: Machine, t: Type, own: Own, of_part: Callable[[Machine, Type], b
         m.memo.copying[own, t] = False  # in a type that holds itself
         found = m.types.record_of(t)
         known = found is not None and (
-            found[0].name in own(m.module) or any(of_part(m, part) for _, part in _parts(m, t))
+            found[0].name in own(m.module) or any(of_part(m, part) for _, part in _subobjects(m, t))
         )
         m.memo.copying[own, t] = known
     return known
 
 
-def _parts(m: Machine, t: Type) -> list[tuple[int, Type]]:
+def _subobjects(m: Machine, t: Type) -> list[tuple[int, Type]]:
     """Bases and members of a record, and where they begin."""
     layout, found = m.types.layout(t), m.types.record_of(t)
     if layout is None or found is None or found[0].union:
@@ -121,17 +121,17 @@ def begun_as(m: Machine, e: Expr) -> Value:
         given = called(m, of)
         if not isinstance(given, Reference):
             return given
-        return _made_of(m, given.place, moved, of)
+        return _initial_value(m, given.place, moved, of)
     if isinstance(of, Cast) and is_reference(of.type):
         moved = moved or of.type.moves
     elif isinstance(of, Name | Conditional):
-        if not all(_is_copied(m, name) for name in _named(of)):
+        if not all(_is_copied(m, name) for name in _alternatives(of)):
             v = rvalue(m, e)
             return _as_its_own(m, v) if isinstance(v, Closure) else v
     elif not isinstance(of, Member | Index) and not (isinstance(of, Unary) and of.op == "*"):
         return rvalue(m, e)
     place = lvalue(m, of)
-    return _made_of(m, place, moved, of) if isinstance(place, Pointer) else place
+    return _initial_value(m, place, moved, of) if isinstance(place, Pointer) else place
 
 
 def _as_its_own(m: Machine, c: Closure) -> Closure:
@@ -146,9 +146,9 @@ def _as_its_own(m: Machine, c: Closure) -> Closure:
     return replace(c, captured=own)
 
 
-def _named(e: Expr) -> list[Expr]:
+def _alternatives(e: Expr) -> list[Expr]:
     """The variables that an expression names one of; what is more than that as it is."""
-    return [*_named(e.then), *_named(e.otherwise)] if isinstance(e, Conditional) else [e]
+    return [*_alternatives(e.then), *_alternatives(e.otherwise)] if isinstance(e, Conditional) else [e]
 
 
 def _is_copied(m: Machine, e: Expr) -> bool:
@@ -159,28 +159,28 @@ def _is_copied(m: Machine, e: Expr) -> bool:
     return _copies(m, referred(o.type))
 
 
-def _made_of(m: Machine, p: Pointer, moved: bool, e: Expr) -> Value:
+def _initial_value(m: Machine, p: Pointer, moved: bool, e: Expr) -> Value:
     place = getattr(e, "place", None)
-    return _copied(m, p, p.pointee, moved) if _copies(m, p.pointee) else load(m, p, place, e)
+    return _copy_of(m, p, p.pointee, moved) if _copies(m, p.pointee) else load(m, p, place, e)
 
 
 def copied(m: Machine, p: Pointer, moved: bool) -> Value:
     """The copy of an object, or what one becomes that its value is moved to."""
     return (
-        _copied(m, p, p.pointee, moved) if copiers(m.module) and _copies(m, p.pointee) else load(m, p, None)
+        _copy_of(m, p, p.pointee, moved) if copiers(m.module) and _copies(m, p.pointee) else load(m, p, None)
     )
 
 
-def _copied(m: Machine, p: Pointer, t: Type, moved: bool) -> Value:
-    fitting = _meant(m, t, copiers, moved)
+def _copy_of(m: Machine, p: Pointer, t: Type, moved: bool) -> Value:
+    fitting = _constructors(m, t, copiers, moved)
     if fitting and isinstance(t, RecordRef):
         made = construct(m, t, [p], None, of=fitting[:1])
         return RecordValue(t, {}) if made is None else made
     whole = load(m, p, None)
     cells = dict(whole.cells) if isinstance(whole, RecordValue) else {}
-    for at, part in _parts(m, t) or _elements(m, t):
+    for at, part in _subobjects(m, t) or _elements(m, t):
         if _copies(m, part):
-            v = _copied(m, Pointer(p.object, plus(p.offset, at), part), part, moved)
+            v = _copy_of(m, Pointer(p.object, plus(p.offset, at), part), part, moved)
             size = m.types.size_of(part) or 0
             cells = {k: x for k, x in cells.items() if not at <= k < at + size}
             if isinstance(v, RecordValue):
@@ -195,14 +195,14 @@ def _elements(m: Machine, t: Type) -> list[tuple[int, Type]]:
     return [] if size is None else [(i * size, t.element) for i in range(t.extent.value)]
 
 
-def _meant(m: Machine, t: Type, of: Own, moved: bool) -> Sequence[Function]:
+def _constructors(m: Machine, t: Type, of: Own, moved: bool) -> Sequence[Function]:
     """Those that take what is moved, or what is not; what is moved may be copied, too."""
     found = m.types.record_of(t)
     own = of(m.module).get(found[0].name, ()) if found is not None else ()
-    return [f for f in own if _moves(f) == moved] or [f for f in own if moved and not _moves(f)]
+    return [f for f in own if _takes_rvalue(f) == moved] or [f for f in own if moved and not _takes_rvalue(f)]
 
 
-def _moves(f: Function) -> bool:
+def _takes_rvalue(f: Function) -> bool:
     t = f.parameters[0].type
     return isinstance(t, PointerTo) and t.moves
 
@@ -251,11 +251,11 @@ def assigned(m: Machine, target: Pointer, e: Expr) -> bool:
 
 def _assign(m: Machine, to: Pointer, source: Pointer, moved: bool) -> None:
     t = to.pointee
-    fitting = _meant(m, t, _assigners, moved)
+    fitting = _constructors(m, t, _assigners, moved)
     if fitting:
         invoke(m, fitting[:1], [source], (), to, None)
         return
-    parts = [(at, u) for at, u in _parts(m, t) if _assigns(m, u)]
+    parts = [(at, u) for at, u in _subobjects(m, t) if _assigns(m, u)]
     whole = load(m, source, None)
     if isinstance(whole, RecordValue) and parts:
         cells, before = dict(whole.cells), load(m, to, None)

@@ -71,7 +71,7 @@ def _raise(m: Machine, thrown: Thrown) -> None:
         _unwind(m, tries[-1])
         thrown = replace(thrown, state=snapshot(m))
         if _is_undecided(m, tries[-1]):
-            _note(tries[-1], thrown)
+            _note_thrown(tries[-1], thrown)
         else:
             tries[-1].surely = thrown
     leave_program(m)
@@ -96,7 +96,7 @@ def note_check(m: Machine, c: Int, then: Stmt) -> None:
     assert isinstance(s.expr, UnknownExpr)
     thrown, goes_on = _thrown(m, s.expr), snapshot(m)
     _unwind(m, trying)
-    _note(trying, Thrown(*thrown, snapshot(m), m.context.way))
+    _note_thrown(trying, Thrown(*thrown, snapshot(m), m.context.way))
     restore(m, goes_on)
 
 
@@ -104,7 +104,7 @@ def _is_throw(s: Stmt) -> bool:
     return ends(s) and isinstance(s, Evaluate) and isinstance(s.expr, UnknownExpr)
 
 
-def _note(trying: Trying, thrown: Thrown) -> None:
+def _note_thrown(trying: Trying, thrown: Thrown) -> None:
     if len(trying.maybe) < MOST_THROWN:
         trying.maybe.append(thrown)
 

@@ -72,7 +72,7 @@ _INERT_MACRO = pattern(
 
 def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
     seen: Mask | None = None
-    skipped = _skipped(body)
+    skipped = _rest_behind_continue(body)
     frame = m.frames[-1]
     for i, s in enumerate(body):
         if frame.ahead.last:
@@ -91,7 +91,7 @@ def run_all(m: Machine, body: tuple[Stmt, ...]) -> None:
 
 
 @by_identity
-def _skipped(body: tuple[Stmt, ...]) -> dict[int, Block]:
+def _rest_behind_continue(body: tuple[Stmt, ...]) -> dict[int, Block]:
     """What follows each `if (...) continue;`: the other arm of it."""
     return {
         i: Block(body[i + 1 :])
@@ -198,7 +198,7 @@ def _declare(m: Machine, s: Declare) -> Object | None:
         initialise(m, o, t, var.init)
         begin_life(m, o)
         return o
-    t = deduced_class(m, t, _made_of(var.init))
+    t = deduced_class(m, t, _constructor_arguments(var.init))
     v = value_for(m, t, var.init)
     deduced = _deduced(t, v)
     o = m.declare(var, deduced)
@@ -235,7 +235,7 @@ def _default_elements(m: Machine, o: Object, t: ArrayOf, element: RecordRef, var
         o.cells.update({i * size + k: x for i in range(count) for k, x in made.cells.items()})
 
 
-def _made_of(init: Expr) -> Sequence[Expr]:
+def _constructor_arguments(init: Expr) -> Sequence[Expr]:
     """The arguments of a variable's initialiser."""
     if isinstance(init, Construct):
         return init.arguments

@@ -33,7 +33,7 @@ def any_override(m: Machine, v: Method, e: Call) -> Value | None:
     if not others:
         return None
     own = tuple(f for f in v.candidates if len(f.parameters) == len(e.arguments))
-    if len(others) > MOST_CLASSES or any(r.template for r in others) or _sets(own):
+    if len(others) > MOST_CLASSES or any(r.template for r in others) or _writes(own):
         return Other()
     numbers: set[int] = set()
     for t in (*((p.pointee,) if own else ()), *(RecordRef(r.name) for r in others)):
@@ -43,7 +43,7 @@ def any_override(m: Machine, v: Method, e: Call) -> Value | None:
             if t is p.pointee
             else Pointer(Object("given", "given", t, "local", uniform=True, havoc=True), Int(0), t)
         )
-        result = None if _sets(functions) else invoke(m, functions, e.arguments, v.arguments, this, e.place)
+        result = None if _writes(functions) else invoke(m, functions, e.arguments, v.arguments, this, e.place)
         n = result.const if isinstance(result, Int) and result.known else None
         if isinstance(n, int) and n > 0:
             numbers.add(n)
@@ -69,7 +69,7 @@ def _one_of(m: Machine, name: str, numbers: Sequence[int]) -> Int:
     return value
 
 
-def _sets(functions: Sequence[Function]) -> bool:
+def _writes(functions: Sequence[Function]) -> bool:
     """Whether functions are given what they may set."""
     return any(isinstance(p.type, PointerTo) for f in functions for p in f.parameters)
 

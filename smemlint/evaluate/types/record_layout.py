@@ -74,13 +74,13 @@ class Builder:
 
     def virtual_table(self) -> None:
         self.dynamic, self.plain = True, False
-        self._take(0, 8, 1 if self.packed else self._limited(8))
+        self._occupy(0, 8, 1 if self.packed else self._packed(8))
 
     def base(self, t: RecordRef, inner: Layout) -> None:
         """A non-virtual base class."""
         self.plain = False
         self.loose |= inner.loose
-        align = self._limited(inner.align)
+        align = self._packed(inner.align)
         empties = inner.empties | ({(0, t)} if inner.empty else frozenset())
         start = 0 if inner.empty else round_up(self.end, align)
         if inner.empty and not self._free(empties, 0):
@@ -95,7 +95,7 @@ class Builder:
             self.size = max(self.size, start + inner.size)
             self.align = max(self.align, align)
         else:
-            self._take(start, inner.used, align)
+            self._occupy(start, inner.used, align)
             self.size = max(self.size, start + inner.used)
 
     def member(
@@ -104,7 +104,7 @@ class Builder:
         """An ordinary member; returns its offset. explicit: of `alignas`, or 0. inner: of a record."""
         if self.packed and (inner is None or inner.plain or inner.packed):
             align = 1
-        align = self._limited(max(align, explicit))
+        align = self._packed(max(align, explicit))
         empty = inner is not None and inner.empty
         empties: frozenset[tuple[int, RecordRef]] = frozenset()
         if inner is not None and isinstance(t, RecordRef):
@@ -120,7 +120,7 @@ class Builder:
             self.size = max(self.size, start + size)
             self.align = max(self.align, align)
         else:
-            self._take(start, inner.used if overlaps and inner is not None else size, align)
+            self._occupy(start, inner.used if overlaps and inner is not None else size, align)
             self.size = max(self.size, start + size)
         if name:
             self._name(name, start, t)
@@ -132,7 +132,7 @@ class Builder:
         """`t name : width`. One without a name only moves the next."""
         unit = 8 * t.size
         align = 8 if self.packed and not self.pack else unit
-        align = 8 * self._limited(max(align // 8, explicit))
+        align = 8 * self._packed(max(align // 8, explicit))
         start = 0 if self.union else self.bits
         straddles = not self.packed and not self.pack and start % align + width > unit
         if width == 0:
@@ -174,10 +174,10 @@ class Builder:
             self.bases,
         )
 
-    def _limited(self, align: int) -> int:
+    def _packed(self, align: int) -> int:
         return min(align, self.pack) if self.pack else align
 
-    def _take(self, start: int, size: int, align: int) -> None:
+    def _occupy(self, start: int, size: int, align: int) -> None:
         self.bits = max(self.bits, 8 * (start + size))
         self.align = max(self.align, align)
         self.size = max(self.size, start + size)

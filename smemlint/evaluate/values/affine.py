@@ -82,7 +82,7 @@ def atom(
     traits = _traits(divides, cut=cut, small=small, early=early, positive=positive)
     for o in origin:
         if type(o) is Affine and o.dropped:
-            dropped = _both(dropped, *[o.dropped for o in origin if type(o) is Affine])
+            dropped = _all_drops(dropped, *[o.dropped for o in origin if type(o) is Affine])
             break
     return Affine(const, ((hash(_distinct(origin)) << _TRAITS | traits, 1),), divides, dropped)
 
@@ -106,10 +106,10 @@ _NUMBERS = tuple(map(Affine, range(65)))
 
 def _dropped(a: Affine, b: Affine) -> int:
     """What names all that two values drop."""
-    return a.dropped if not b.dropped else b.dropped if not a.dropped else _both(a.dropped, b.dropped)
+    return a.dropped if not b.dropped else b.dropped if not a.dropped else _all_drops(a.dropped, b.dropped)
 
 
-def _both(*dropped: int) -> int:
+def _all_drops(*dropped: int) -> int:
     """What names all that some values drop."""
     found = sorted({each for each in dropped if each})
     if len(found) < 2:
@@ -200,7 +200,7 @@ def _put_together(terms: Terms) -> int:
     for x, f in terms:
         if f == 1 and _is_seen_early(x):
             for quotient, n in terms:
-                if _is_quotient(quotient, n) and _rest(quotient, n) == x >> _TRAITS:
+                if _is_quotient(quotient, n) and _remainder_name(quotient, n) == x >> _TRAITS:
                     others = tuple([(v, g) for v, g in terms if v not in (x, quotient)])
                     return min(1 << (x >> _EARLY & 31), divisor(others) or _MOST)
     return 0
@@ -249,7 +249,7 @@ def limit(pick: str, a: Affine, b: Affine) -> Affine:
 
 def _loosened(a: Affine, by: Affine) -> Affine:
     """What was made of two, where more of the second is taken for known than a compiler must see."""
-    return Affine(a.const, a.terms, a.divides, _both(a.dropped, by.dropped)) if by.dropped else a
+    return Affine(a.const, a.terms, a.divides, _all_drops(a.dropped, by.dropped)) if by.dropped else a
 
 
 def either(condition: Hashable, a: Affine, b: Affine) -> Affine:
@@ -329,11 +329,11 @@ def _seen_early(a: Affine, n: int, quotient: Affine, positive: bool | None) -> A
     known = min(early(a), n)
     low = a.const % known
     (value, _) = quotient.terms[0]
-    name = _rest(value, n) if len(quotient.terms) == 1 and not low else hash(_distinct((a, n)))
+    name = _remainder_name(value, n) if len(quotient.terms) == 1 and not low else hash(_distinct((a, n)))
     return Affine(low, ((name << _TRAITS | _traits(1, early=known, positive=positive), 1),), 1, a.dropped)
 
 
-def _rest(quotient: int, n: int) -> int:
+def _remainder_name(quotient: int, n: int) -> int:
     """What names a remainder by the value that is its quotient."""
     return hash(_distinct(("%", quotient >> _TRAITS, n)))
 
@@ -393,7 +393,7 @@ def _divided(a: Affine, by: int, *, floor: bool, unsigned: bool = False) -> Affi
     if floor and shift and (unsigned or small):
         low = _without_low(a)
         if low.const != a.const:
-            dropped = _both(dropped, hash(_distinct((a.const, a.terms, by))) | 2)
+            dropped = _all_drops(dropped, hash(_distinct((a.const, a.terms, by))) | 2)
         a = low
     # Of a number that may be negative `/ 8` and `>> 3` are two things.
     op = "/" if floor else "/ to 0"

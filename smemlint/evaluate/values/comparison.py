@@ -105,7 +105,7 @@ def compare(op: str, a: Int, b: Int, unknowns: Unknowns) -> Int:
             unknowns.guessed.append(INTERIOR)
             return Int(int(op == "!="), BOOL)
     else:
-        decided = _decided(op, low, high)
+        decided = _decided_by_ends(op, low, high)
         if decided is not None:
             return Int(int(decided), BOOL)
         if op in ("<", ">=") and _is_zero(b) and not d.varying and _by_block(d):
@@ -199,7 +199,7 @@ def _with_extreme(op: str, a: Int, b: Int, t: Scalar, unknowns: Unknowns) -> Int
     if op in ("==", "!="):
         decided = None if low <= c <= high else op == "!="
     else:
-        decided = _decided(op, low - c, high - c)
+        decided = _decided_by_ends(op, low - c, high - c)
     if decided is None and rank_of(a) >= 1 and not a.varying and not unknowns.certain:
         unknowns.guessed.append(LARGE)
         decided = op in ("<", "<=", "!=") if c > 0 else op in (">", ">=", "!=")
@@ -226,7 +226,7 @@ def _may_be_zero(d: Int) -> NDArray[np.bool_]:
     return may
 
 
-def _decided(op: str, low: int | None, high: int | None) -> bool | None:
+def _decided_by_ends(op: str, low: int | None, high: int | None) -> bool | None:
     """Whether all between two ends compares so with 0, or nothing does."""
     last, first = (high, low) if op in ("<", "<=") else (low, high)
     if last is not None and COMPARISONS[op](last, 0):

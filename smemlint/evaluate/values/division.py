@@ -261,7 +261,7 @@ def modulo_floor(a: Int, d: int, t: Scalar, unknowns: Unknowns) -> Int:
                 low_part = rest.const % g
                 return add(scale(m, g, t), Int(low_part, t), t)
     made = unknowns.derived("%", rest, Int(d), t, 0, d - 1)
-    return _around(made, rest, d, g, unknowns)
+    return _as_ring(made, rest, d, g, unknowns)
 
 
 def _congruent(v: Int, d: int, unknowns: Unknowns) -> Int:
@@ -275,7 +275,7 @@ def _congruent(v: Int, d: int, unknowns: Unknowns) -> Int:
     return v
 
 
-def _around(made: Int, rest: Int, d: int, g: int, unknowns: Unknowns) -> Int:
+def _as_ring(made: Int, rest: Int, d: int, g: int, unknowns: Unknowns) -> Int:
     """A remainder, with what lanes have of it by themselves beside what all lanes of a warp share."""
     start = Int(0, rest.type, rest.terms)
     if (

@@ -127,7 +127,7 @@ def _like(result: Any, x: Floats) -> Floats:
 
 def compared(op: str, a: Value, b: Value) -> Int | None:
     """What a comparison of known floats gives."""
-    t = _common(a, b)
+    t = _common_type(a, b)
     x, y = _number(a, t), _number(b, t)
     if x is None or y is None:
         return None
@@ -156,7 +156,7 @@ def arithmetic(op: str, a: Value, b: Value, *, host: bool = False) -> Other | No
     754 rounds it, since host code is not compiled with fast mathematics."""
     if op not in "+-*/":
         return None
-    t = _common(a, b)
+    t = _common_type(a, b)
     x, y = _number(a, t), _number(b, t)
     if t is None or x is None or y is None:
         return None
@@ -188,7 +188,7 @@ def near(op: str, a: Value, b: Value) -> Floats | None:
     division). None anywhere else."""
     if op not in ("*", "/"):
         return None
-    t = _common(a, b)
+    t = _common_type(a, b)
     x, y = _number(a, t), _number(b, t)
     if t is None or x is None or y is None or (op == "/" and not bool(np.all(y))):
         return None
@@ -200,7 +200,7 @@ def near(op: str, a: Value, b: Value) -> Floats | None:
     return held if bool(np.all(alike)) else None
 
 
-def _common(a: Value, b: Value) -> Scalar | None:
+def _common_type(a: Value, b: Value) -> Scalar | None:
     types = [v.type for v in (a, b) if isinstance(v, Other)]
     if any(not isinstance(t, Scalar) or t.kind != "float" for t in types):
         return None

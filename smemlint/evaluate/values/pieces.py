@@ -122,7 +122,7 @@ def cut(cells: MutableMapping[int, Value], at: int, n: int, unknowns: Unknowns) 
     for k, width, v in overlapping(cells, at, n):
         del cells[k]
         keep = [(k, at - k), (at + n, k + width - at - n)]
-        cells.update(_parts(k, v, (p for p in keep if p[1] > 0), unknowns))
+        cells.update(_cut_cell(k, v, (p for p in keep if p[1] > 0), unknowns))
 
 
 def within(cells: Mapping[int, Value], at: int, n: int, unknowns: Unknowns) -> dict[int, Value]:
@@ -132,11 +132,11 @@ def within(cells: Mapping[int, Value], at: int, n: int, unknowns: Unknowns) -> d
         if k < at or k + width > at + n:
             found.pop(k - at, None)
             low, high = max(k, at), min(k + width, at + n)
-            found.update({s - at: x for s, x in _parts(k, v, [(low, high - low)], unknowns).items()})
+            found.update({s - at: x for s, x in _cut_cell(k, v, [(low, high - low)], unknowns).items()})
     return found
 
 
-def _parts(k: int, v: Value, ranges: Iterable[tuple[int, int]], unknowns: Unknowns) -> dict[int, Value]:
+def _cut_cell(k: int, v: Value, ranges: Iterable[tuple[int, int]], unknowns: Unknowns) -> dict[int, Value]:
     """Parts of the value of a cell at byte k, as cells of their own."""
     bits = bits_of(v)
     found: dict[int, Value] = {}
@@ -179,7 +179,7 @@ def even(
             points = sorted({k, k + n} | {x for x in ends if k < x < k + n})
             if len(points) > 2:
                 del cells[k]
-                cells.update(_parts(k, v, [(x, y - x) for x, y in pairwise(points)], unknowns))
+                cells.update(_cut_cell(k, v, [(x, y - x) for x, y in pairwise(points)], unknowns))
     again = even(first, second, unknowns)  # parts of three bytes became one and two
     return again or (first, second)
 

@@ -59,7 +59,7 @@ def value_at(v: Int, given: Given, recipes: Recipes, depth: int = 0) -> int | No
             n = given.get(s.order)
             if n is None:
                 recipe = recipes.get(s.order)
-                n = _made(recipe, given, recipes, depth + 1) if recipe is not None else None
+                n = _evaluated(recipe, given, recipes, depth + 1) if recipe is not None else None
             if n is None:
                 return None
             product *= n
@@ -67,7 +67,7 @@ def value_at(v: Int, given: Given, recipes: Recipes, depth: int = 0) -> int | No
     return total
 
 
-def _made(recipe: tuple[str, Int, Int], given: Given, recipes: Recipes, depth: int) -> int | None:
+def _evaluated(recipe: tuple[str, Int, Int], given: Given, recipes: Recipes, depth: int) -> int | None:
     op, left, right = recipe
     a, b = value_at(left, given, recipes, depth), value_at(right, given, recipes, depth)
     if a is None or b is None:
@@ -150,7 +150,7 @@ def agree(held: Iterable[tuple[Int, int]], given: Given, recipes: Recipes) -> bo
 def limits_of(held: Iterable[tuple[Int, int]], recipes: Recipes) -> dict[int, tuple[float, float]]:
     """The least and the most that unknowns (by order) can be where conditions are as they are held to be."""
     limits: dict[int, tuple[float, float]] = {}
-    for part, what in (x for c, way in held for x in _parts(c, way, recipes)):
+    for part, what in (x for c, way in held for x in _conditions_in(c, way, recipes)):
         limit = _limit(part, what, recipes)
         if limit is not None:
             order, low, high = limit
@@ -159,7 +159,7 @@ def limits_of(held: Iterable[tuple[Int, int]], recipes: Recipes) -> dict[int, tu
     return limits
 
 
-def _parts(c: Int, way: int, recipes: Recipes) -> Iterator[tuple[Int, int]]:
+def _conditions_in(c: Int, way: int, recipes: Recipes) -> Iterator[tuple[Int, int]]:
     """What follows for the conditions that one is made of: none of `a || b` holds where that does not."""
     symbol = only_symbol(c)
     recipe = recipes.get(symbol.order) if symbol is not None else None

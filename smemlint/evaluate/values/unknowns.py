@@ -168,7 +168,7 @@ class Unknowns:
         if stairs is not None and (low is None or high is None or stairs < high - low):
             name = f"({name_of(a)} {op} {name_of(b)})"
             of_warp = self.fresh(
-                name, varying=True, low=low, high=high, rank=rank, shared=True, cut=_cut(op, a, b)
+                name, varying=True, low=low, high=high, rank=rank, shared=True, cut=_divided_by(op, a, b)
             )
             step = self.fresh(name, varying=True, low=0, high=stairs, reason=reason)
             return Int(0, type, {(of_warp,): 1, (step,): 1})
@@ -181,7 +181,7 @@ class Unknowns:
             rank=rank if op in ("/", ">>", "*", "<<") else 0,
             reason=None if uniform else reason,
             shared=shared,
-            cut=_cut(op, a, b),
+            cut=_divided_by(op, a, b),
         )
         if key is not None:
             self.memo[key] = symbol
@@ -234,7 +234,7 @@ def _stairs(op: str, a: Int, b: Int) -> int | None:
     return -(-apart // by)
 
 
-def _cut(op: str, a: Int, b: Int) -> int:
+def _divided_by(op: str, a: Int, b: Int) -> int:
     """What the sizes in a are divided by, if b is a number."""
     if op not in ("/", ">>") or not b.known or not isinstance(b.const, int) or not 0 < b.const < LARGEST_CUT:
         return 1

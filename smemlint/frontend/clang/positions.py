@@ -287,7 +287,7 @@ class Positions:
         macro = self._defining(file, at[1])
         if macro is None or not macro.parameters:
             return known
-        given = self._given(e, macro.name, (file.path, at[1]))
+        given = self._macro_arguments(e, macro.name, (file.path, at[1]))
         return put_in(known, given) if given else known
 
     def _defining(self, file: FileText, offset: int) -> Macro | None:
@@ -300,7 +300,7 @@ class Positions:
             file.defining[offset] = macro_of(*found.groups(default="")) if found else None
         return file.defining[offset]
 
-    def _given(self, e: Extent, macro: str, token: tuple[str, int]) -> Mapping[str, str] | None:
+    def _macro_arguments(self, e: Extent, macro: str, token: tuple[str, int]) -> Mapping[str, str] | None:
         """What the use of a macro that a range stands in gives for its parameters."""
         handle, use = cursors.expansion_location(Location(e.p0, e.p1, e.begin))
         if not handle:

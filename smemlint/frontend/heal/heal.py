@@ -132,11 +132,11 @@ class Healing:
     def _macro(self, name: str, text: str = "") -> bool:
         return self._top_level(Healed(name, MACRO, text=text))
 
-    def _before(self, problem: Problem, length: int = 200) -> str:
+    def _text_before(self, problem: Problem, length: int = 200) -> str:
         """The text in front of where a complaint stands."""
         return self._uses.text(problem.path)[max(0, problem.offset - length) : problem.offset]
 
-    def _line(self, problem: Problem) -> str:
+    def _source_line(self, problem: Problem) -> str:
         text = self._uses.text(problem.path)
         return text[max(0, text.rfind("\n", 0, problem.offset)) : problem.offset + 200]
 
@@ -196,7 +196,7 @@ class Healing:
                 return self._macro(name, qualifier_macro(name))
         if around is not None and around.next == "::":
             return self._top_level(Healed(name, NAMESPACE))
-        if re.search(r"\bdim3\s+\w+\s*\([^;()]*\Z", self._before(problem, 100)):
+        if re.search(r"\bdim3\s+\w+\s*\([^;()]*\Z", self._text_before(problem, 100)):
             return self._top_level(Healed(name, VALUE))
         return self._top_level(self._uses.entry(name, around, problem, wants_type=True))
 
@@ -273,7 +273,7 @@ class Healing:
         the complaints about `short` in the same round do not say. Returns the files with such a line."""
         told: set[str] = set()
         for problem in problems:
-            found = _NAMESPACE_ALIAS.match(self._line(problem))
+            found = _NAMESPACE_ALIAS.match(self._source_line(problem))
             if found is None or found.group(1) in ALIASES or found.group(1) in self._given_up:
                 continue
             self._take_back(found.group(1))
@@ -293,7 +293,7 @@ class Healing:
 
     def expected_namespace(self, match: re.Match[str], problem: Problem) -> bool:
         """`using namespace a::b;` or an alias of it, where it is unknown."""
-        found = re.search(r"namespace\s+(?:\w+\s*=\s*)?(?:::)?([\w:]+)\s*;", self._line(problem))
+        found = re.search(r"namespace\s+(?:\w+\s*=\s*)?(?:::)?([\w:]+)\s*;", self._source_line(problem))
         return found is not None and self._namespaces(found.group(1))
 
     def wrong_argument(self, match: re.Match[str], problem: Problem) -> bool:
@@ -312,9 +312,9 @@ class Healing:
                     padded = guess.parameters.ljust(number + 1, guess.parameters[-1:] or "t")
                     guess.parameters = padded[:number] + kind + padded[number + 1 :]
                     return True
-        return kind == "v" and self._becomes(self._named(problem), TYPE, VALUE)
+        return kind == "v" and self._becomes(self._name_at(problem), TYPE, VALUE)
 
-    def _named(self, problem: Problem) -> Healed | None:
+    def _name_at(self, problem: Problem) -> Healed | None:
         """What a complaint stands at."""
         path = re.compile(r"[\w:]+").match(self._uses.text(problem.path), problem.offset)
         return self._names.find(tuple(path.group().split("::"))) if path else None
@@ -364,7 +364,7 @@ class Healing:
         if name in DECLARATION_WORDS:
             return name == "void" and self.stray_macro(match, problem)
         body = _CLASS_BODY.match(self._uses.text(problem.path), problem.offset)
-        if body and is_macro_like(name) and _CLASS_BEFORE.search(self._before(problem)):
+        if body and is_macro_like(name) and _CLASS_BEFORE.search(self._text_before(problem)):
             return self._macro(name)  # `class LIBRARY_EXPORT Name {`
         return self._declare(self._names.scope(path[:-1]).children, Healed(path[-1], TYPE))
 
@@ -375,7 +375,7 @@ class Healing:
             return False
         around = usage(self._uses.text(problem.path), problem.offset, word)
         entry = self._uses.entry(word, around, problem, wants_type=True)
-        scope = _SCOPE_BEFORE.search(self._before(problem))
+        scope = _SCOPE_BEFORE.search(self._text_before(problem))
         path = tuple(re.findall(r"\w+", scope.group())) if scope is not None else ()
         if entry.kind == NUMBER_TYPE:
             entry.kind = TYPE
@@ -396,7 +396,7 @@ class Healing:
         name = match.group(1)
         if not self._uses.text(problem.path).startswith(name, problem.offset):
             return False
-        prefix = _SCOPE_BEFORE.search(self._before(problem))
+        prefix = _SCOPE_BEFORE.search(self._text_before(problem))
         path = tuple(re.findall(r"\w+", prefix.group())) if prefix else ()
         entry = self._names.find((*path, name))
         if entry is not None:
@@ -423,7 +423,7 @@ class Healing:
 
     def expected_type(self, match: re.Match[str], problem: Problem) -> bool:
         """A name taken for a value stands where only a type can."""
-        return self._becomes(self._named(problem), TYPE, VALUE, FUNCTION)
+        return self._becomes(self._name_at(problem), TYPE, VALUE, FUNCTION)
 
     def computes(self, match: re.Match[str], problem: Problem) -> bool:
         """A type taken for a class is calculated with."""
@@ -447,7 +447,7 @@ class Healing:
 
     def needs_class(self, match: re.Match[str], problem: Problem) -> bool:
         """A type taken for a number is a base class."""
-        return self._becomes(self._named(problem), TYPE, NUMBER_TYPE)
+        return self._becomes(self._name_at(problem), TYPE, NUMBER_TYPE)
 
 
 _NAME = pattern(r"[A-Za-z_]\w*")

@@ -36,7 +36,7 @@ def with_assigned(
     """The records, each with its members that other functions than its constructors set, and the numbers that
     they set. Only of classes whose methods run on the host, and of what functions that launch are given."""
     started = {f.record for f in functions.values() if f.record is not None and f.side == "host"}
-    given = {name for f in functions.values() if f.side == "host" for name in _given(f)}
+    given = {name for f in functions.values() if f.side == "host" for name in _classes_given(f)}
     given |= {v.type.name for v in c.found.globals.values() if isinstance(v.type, RecordRef)}
     given -= started
     result = dict(records)
@@ -138,7 +138,7 @@ def _with_bases(names: Iterable[str | None], records: Mapping[str, Record]) -> s
     return found
 
 
-def _given(f: Function) -> Iterator[str]:
+def _classes_given(f: Function) -> Iterator[str]:
     """The classes of what a function that launches is given, and of objects that outlive a call."""
     types = [p.type.to if isinstance(p.type, PointerTo) else p.type for p in f.parameters]
     named = [t.name for t in types if isinstance(t, RecordRef)]

@@ -147,7 +147,7 @@ class FunctionLowering:
             name=found.name,
             parameters=tuple(parameters),
             body=lowered,
-            side=_side(told),
+            side=_side_of(told),
             place=place,
             returns=c.types.lower(cursors.cursor_result_type(node)),
             template=own,
@@ -270,7 +270,7 @@ def is_after_parameters(kids: list[Node], index: int) -> bool:
     return not any(k.kind == kinds.PARAMETER for k in kids[index:])
 
 
-def _side(attributes: set[int]) -> str:
+def _side_of(attributes: set[int]) -> str:
     if kinds.GLOBAL_ATTRIBUTE in attributes:
         return "kernel"
     if kinds.DEVICE_ATTRIBUTE in attributes:

@@ -49,7 +49,7 @@ def _itself(record: str, known: Record) -> RecordRef:
     return RecordRef(primary_name(record), own)
 
 
-def _around(record: str) -> str:
+def _enclosing(record: str) -> str:
     """The name of what a record is nested in, "" at the outermost: template arguments may hold `::` too."""
     depth = 0
     for at in range(len(record) - 1, 1, -1):
@@ -296,7 +296,7 @@ class RecordLowering:
         return replace(
             result,
             align=self._c.decls.alignment(kids),
-            given=self._given(node, constants),
+            given=self._specialised_constants(node, constants),
             declared=node.kind == kinds.CLASS_TEMPLATE and not cursors.is_definition(node),
             specialisations=self._specialisations(found),
             packing=Packing(any(k.kind == kinds.PACKED_ATTRIBUTE for k in kids), self._pragma_pack(found)),
@@ -424,7 +424,7 @@ class RecordLowering:
                 return replace(var, init=c.exprs.lower(written[-1]))
         return var
 
-    def _given(
+    def _specialised_constants(
         self, node: Node, constants: dict[str, Var]
     ) -> tuple[tuple[tuple[TemplateArgument, ...], Var], ...]:
         """`template <> const int A<B>::n = 4;`: constants that one instance of a template has."""
@@ -512,7 +512,7 @@ class RecordLowering:
                 return _itself(record, known)
             if name in known.aliases:
                 return known.aliases[name]
-        around = _around(record)
+        around = _enclosing(record)
         return self.member_type(around, name) if around else None
 
     def member_value(self, record: str, name: str) -> Expr | None:
@@ -525,7 +525,7 @@ class RecordLowering:
                 return Member(This(), name, True)
             if self._inherits(known, name):
                 return StaticMember(_itself(record, known), name)
-        return self._constant_around(_around(record), name)
+        return self._constant_around(_enclosing(record), name)
 
     def _inherits(self, derived: Record, name: str, depth: int = 4) -> bool:
         """Whether a base has a constant of a name, in any of the base's specialisations."""
@@ -553,7 +553,7 @@ class RecordLowering:
         known = self._known_record(record) if record else None
         if known is not None and name in known.constants:
             return StaticMember(_itself(record, known), name)
-        return self._constant_around(_around(record), name) if record else None
+        return self._constant_around(_enclosing(record), name) if record else None
 
     # The library's records
 

@@ -332,7 +332,7 @@ class StatementLowering:
         declares = asked is not None and asked.kind == kinds.VARIABLE
         condition = c.exprs.lower(asked) if asked is not None and not declares else None
         step = c.exprs.lower(last) if last is not None else None
-        body = self._asked(asked, kids[-1]) if asked is not None and declares else self.lower(kids[-1])
+        body = self._declaring(asked, kids[-1]) if asked is not None and declares else self.lower(kids[-1])
         return Loop(init, condition, step, body, True, None, c.place(node))
 
     def _for_parts(self, node: Node, kids: list[Node]) -> tuple[Node | None, Node | None, Node | None]:
@@ -360,10 +360,10 @@ class StatementLowering:
             return UnknownStmt("while", tuple(self.statements(kids)), c.place(node))
         declares = kids[0].kind == kinds.VARIABLE
         condition = None if declares else c.exprs.lower(kids[0])
-        body = self._asked(kids[0], kids[-1]) if declares else self.lower(kids[-1])
+        body = self._declaring(kids[0], kids[-1]) if declares else self.lower(kids[-1])
         return Loop(None, condition, None, body, True, None, c.place(node))
 
-    def _asked(self, variable: Node, body: Node) -> Stmt:
+    def _declaring(self, variable: Node, body: Node) -> Stmt:
         """The body of a loop whose condition declares a variable, which each iteration does anew."""
         c = self._c
         declared = c.decls.local(variable)

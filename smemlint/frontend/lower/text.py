@@ -218,7 +218,7 @@ class TextLowering:
             return None
         parser = self._parser(lex(text))
         try:
-            found = parser._named() if prefix else parser.expression()
+            found = parser._named_value() if prefix else parser.expression()
         except (TextError, RecursionError):
             return None
         return found if prefix or parser.done() else None

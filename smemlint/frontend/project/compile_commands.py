@@ -53,11 +53,11 @@ def commands_for(database: str, path: str) -> Command | None:
     good = [other for other, found in known.commands.items() if isinstance(found, Command)]
     if full.endswith((".cu", ".cpp", ".cc", ".cxx")) or not good:
         return None
-    command = known.commands[min(good, key=lambda other: (-_common(full, other), other))]
+    command = known.commands[min(good, key=lambda other: (-_shared_prefix(full, other), other))]
     return command if isinstance(command, Command) else None
 
 
-def _common(path: str, other: str) -> int:
+def _shared_prefix(path: str, other: str) -> int:
     """How many characters two paths share at their start."""
     return next((n for n, (a, b) in enumerate(zip(path, other, strict=False)) if a != b), len(path))
 

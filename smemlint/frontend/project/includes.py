@@ -141,7 +141,7 @@ class _Walk:
         too_large = self._drain(queue)
         for current, name in asked:
             for found, origin in self._every(name, current):
-                too_large = too_large or self._take(found, origin, queue) or self._drain(queue)
+                too_large = too_large or self._add_file(found, origin, queue) or self._drain(queue)
         return too_large
 
     def _drain(self, queue: deque[Included]) -> str | None:
@@ -149,12 +149,12 @@ class _Walk:
             current, names = queue.popleft()
             for name, quoted in names:
                 found, origin = self._find(name, quoted, current)
-                too_large = found and self._take(found, origin, queue)
+                too_large = found and self._add_file(found, origin, queue)
                 if too_large:
                     return too_large
         return None
 
-    def _take(self, found: str, origin: str, queue: deque[Included]) -> str | None:
+    def _add_file(self, found: str, origin: str, queue: deque[Included]) -> str | None:
         """A file that is included, and what it includes behind it; its folder where that is too large."""
         if found in self.origins:
             return None

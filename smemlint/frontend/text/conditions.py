@@ -46,7 +46,7 @@ def wish_for_all(conditions: Sequence[tuple[str, bool]]) -> Wish | None:
     if wish is not None or not any(ARCHITECTURE in condition for condition, _ in conditions):
         return wish
     for number in ARCHITECTURES:
-        found = _joined(wish_for(_at(condition, number), holds) for condition, holds in conditions)
+        found = _joined(wish_for(_on_arch(condition, number), holds) for condition, holds in conditions)
         if found is not None:
             return {**found, ARCHITECTURE: str(number)}
     return None
@@ -59,7 +59,7 @@ def _joined(wishes: Iterable[Wish | None]) -> Wish | None:
     return result
 
 
-def _at(condition: str, architecture: int) -> str:
+def _on_arch(condition: str, architecture: int) -> str:
     """A condition on one architecture."""
     return _ON_ARCHITECTURE.sub(str(architecture), condition)
 
@@ -75,14 +75,14 @@ _Parsed: TypeAlias = "tuple[Wish | None, int]"
 
 
 def _either(tokens: list[str], at: int, holds: bool) -> _Parsed:
-    left, at = _both(tokens, at, holds)
+    left, at = _conjunction(tokens, at, holds)
     while at < len(tokens) and tokens[at] == "||":
-        right, at = _both(tokens, at + 1, holds)
+        right, at = _conjunction(tokens, at + 1, holds)
         left = _any(left, right) if holds else _all(left, right)
     return left, at
 
 
-def _both(tokens: list[str], at: int, holds: bool) -> _Parsed:
+def _conjunction(tokens: list[str], at: int, holds: bool) -> _Parsed:
     left, at = _term(tokens, at, holds)
     while at < len(tokens) and tokens[at] == "&&":
         right, at = _term(tokens, at + 1, holds)

@@ -59,7 +59,7 @@ def configurations_that_use(
         inside = {}
         for start, end in file.skipped:
             inside.update({m.start(): start for m in used.finditer(code, start, end)})
-        wishes += _wanted(file.data, inside)
+        wishes += _wishes_for(file.data, inside)
     return _planned(wishes)[:1]
 
 
@@ -72,7 +72,7 @@ def configurations_that_include(files: Iterable[SkippedText], name: str) -> tupl
         inside = {}
         for start, end in file.skipped:
             inside.update({m.start(): start for m in line.finditer(file.data, start, end)})
-        wishes += _wanted(file.data, inside)
+        wishes += _wishes_for(file.data, inside)
     return _planned(wishes)[:1]
 
 
@@ -177,7 +177,7 @@ def _wishes(file: SkippedText) -> list[Wish]:
         for offset in lost
         if any(start <= offset < end for start, end in file.skipped)
     }
-    return _wanted(file.data, inside)
+    return _wishes_for(file.data, inside)
 
 
 def _launches_left_out(file: SkippedText) -> list[int]:
@@ -193,7 +193,7 @@ def _launches_left_out(file: SkippedText) -> list[int]:
     return [at for name, at in inside if name not in started]
 
 
-def _wanted(data: bytes, lost: Mapping[int, int]) -> list[Wish]:
+def _wishes_for(data: bytes, lost: Mapping[int, int]) -> list[Wish]:
     """What switches each of the lost places on, as far as macros can. lost: as in `_guards`."""
     wishes = (wish_for_all(conditions) for conditions in dict.fromkeys(_guards(data, lost)))
     return [wish for wish in wishes if wish]

@@ -133,7 +133,7 @@ def lost_kernels(
             continue
         seen = set(functions)
         missing = [k for k in active.values() if not any(k.start <= o < k.end for o in seen)]
-        found += [_lost(k, path, content, DROPPED) for k in missing]
+        found += [_unparsed(k, path, content, DROPPED) for k in missing]
         hidden = [u.place.offset for u in unparsed if u.reason == INACTIVE]
         if not hidden:
             continue
@@ -141,7 +141,7 @@ def lost_kernels(
             inside = [o for o in hidden if kernel.start <= o < kernel.end]
             known = kernel.at in active or any(kernel.start <= o < kernel.end for o in seen)
             if inside and not known:
-                found.append(_lost(kernel, path, content, INACTIVE + _what_it_needs(content, inside[0])))
+                found.append(_unparsed(kernel, path, content, INACTIVE + _what_it_needs(content, inside[0])))
     found += [kernel for path, content in data.items() for kernel in _quoted(path, content)]
     return tuple(sorted(found, key=lambda u: (u.place.path, u.place.offset)))
 
@@ -163,7 +163,7 @@ def possible_kernels(
                 continue
             defines = re.compile(rb"#[ \t]*define[ \t]+" + macro + rb"(?!\w)")
             if not any(defines.search(other) for other in data.values()):
-                found[kernel.at] = _lost(kernel, path, own, UNNAMED.format(macro.decode()))
+                found[kernel.at] = _unparsed(kernel, path, own, UNNAMED.format(macro.decode()))
     return tuple(found.values())
 
 
@@ -222,7 +222,7 @@ def _quoted(path: str, data: bytes) -> list[Unparsed]:
         if b"__global__" in code and b"__shared__" in code:
             kernels = [k for k in kernels_in(code) if b"__shared__" in code[k.start : k.end]]
             moved = [replace(k, at=start + k.at) for k in kernels]
-            found += [_lost(k, path, data, QUOTED) for k in moved]
+            found += [_unparsed(k, path, data, QUOTED) for k in moved]
     return found
 
 
@@ -253,7 +253,7 @@ def saying_shared(texts: Iterable[Sequence[SkippedText]]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _lost(kernel: TextKernel, path: str, data: bytes, reason: str) -> Unparsed:
+def _unparsed(kernel: TextKernel, path: str, data: bytes, reason: str) -> Unparsed:
     return Unparsed(place_in(path, data, kernel.at, len(kernel.name)), kernel.name, reason)
 
 

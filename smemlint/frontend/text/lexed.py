@@ -20,12 +20,12 @@ def lex(text: str) -> list[str]:
     """Tokens without white space and comments. `>>` comes as two tokens."""
     tokens, last = [], 0
     for literal in literals(text):
-        tokens += _plain(text, last, literal.start)
+        tokens += _tokens_between(text, last, literal.start)
         if not literal.is_comment:
             tokens.append(text[literal.start : literal.end])
         last = literal.end
-    return tokens + _plain(text, last, len(text))
+    return tokens + _tokens_between(text, last, len(text))
 
 
-def _plain(text: str, start: int, end: int) -> list[str]:
+def _tokens_between(text: str, start: int, end: int) -> list[str]:
     return [m.group() for m in _TOKEN.finditer(text, start, end) if m.lastgroup != "skip"]

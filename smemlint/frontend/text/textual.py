@@ -453,7 +453,7 @@ class TextParser:
         """The rest of `sizeof...(pack)`."""
         self.expect("...")
         self.expect("(")
-        pack = self.attempt(lambda: self.type(strict=True)) or self._named()
+        pack = self.attempt(lambda: self.type(strict=True)) or self._named_value()
         self.expect(")")
         return PackSize(pack)
 
@@ -493,7 +493,7 @@ class TextParser:
             return self._member_of_type()
         if self.take("requires"):
             return requirements(self)
-        return self._named()
+        return self._named_value()
 
     def clause(self) -> Expr:
         """Return the condition behind `requires`, which may end before the text does."""
@@ -510,7 +510,7 @@ class TextParser:
         self.take("template")
         return Member(of, self.word(), arrow=False)
 
-    def _named(self) -> Expr:
+    def _named_value(self) -> Expr:
         token = self.peek()
         if token in BUILTIN_TYPES or token == "typename":
             to = self._base_type(strict=True)

@@ -31,7 +31,7 @@ from smemlint.ir.walk import nodes_of
 @by_identity
 def alternatives(f: Function) -> Mapping[int, tuple[Expr, ...]]:
     """By id() of an expression, the others that may be taken in its place, as a condition decides."""
-    begun = _begun(f)
+    begun = _initialisers(f)
     found: dict[int, tuple[Expr, ...]] = {}
     conditionals = (tuple(arms(n)) for n in nodes_of(f.body) if isinstance(n, Conditional))
     for chosen in (*conditionals, _returned(f), *_replaced(f, begun)):
@@ -46,7 +46,7 @@ def alternatives(f: Function) -> Mapping[int, tuple[Expr, ...]]:
     return found
 
 
-def _begun(f: Function) -> dict[str, Expr]:
+def _initialisers(f: Function) -> dict[str, Expr]:
     """What variables begin as, by id."""
     return {v.id: uncopied(v.init) for v in declared(f) if v.init is not None and not is_reference(v.type)}
 
@@ -59,7 +59,7 @@ def _returned(f: Function) -> tuple[Expr, ...]:
 @by_identity
 def set_apart(f: Function) -> frozenset[int]:
     """id() of copies of which a condition sets members one by one, outside of loops, and of these members."""
-    begun = _begun(f)
+    begun = _initialisers(f)
     found: set[int] = set()
     for n in _given_under_conditions(f):
         target, value = n.target, uncopied(n.value)
@@ -92,7 +92,7 @@ def needed_first(f: Function) -> Mapping[int, tuple[frozenset[str], bool]]:
     """By id() of an element that a variable begins as, and that a condition on its members keeps, drops or
     replaces, the members that the condition reads: nvcc may load the rest where the condition holds. And
     whether a variable is replaced, of which nvcc may load the rest once."""
-    begun = _begun(f)
+    begun = _initialisers(f)
     read: dict[str, set[str]] = {}
     inside: set[int] = set()
     replaced: set[str] = set()

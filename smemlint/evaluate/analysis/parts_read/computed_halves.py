@@ -36,7 +36,7 @@ _MOVES = (Effect.LOAD, Effect.EXCHANGE)
 
 def is_computed(f: Function, value: Expr) -> bool:
     """Whether arithmetic or a conversion makes this number of type half or bfloat16."""
-    return _computed(value, _sources(f), types_of(f), frozenset())
+    return _computes(value, _sources(f), types_of(f), frozenset())
 
 
 @by_identity
@@ -55,12 +55,12 @@ def _sources(f: Function) -> dict[str, list[Expr]]:
     return found
 
 
-def _computed(e: Expr, sources: dict[str, list[Expr]], types: dict[str, Type], seen: frozenset[str]) -> bool:
+def _computes(e: Expr, sources: dict[str, list[Expr]], types: dict[str, Type], seen: frozenset[str]) -> bool:
     if isinstance(e, Cast | Construct):
         inner = e.operand if isinstance(e, Cast) else e.arguments[0] if len(e.arguments) == 1 else None
-        return inner is None or is_wider(inner, types) or _computed(inner, sources, types, seen)
+        return inner is None or is_wider(inner, types) or _computes(inner, sources, types, seen)
     if isinstance(e, Conditional):
-        return any(_computed(way, sources, types, seen) for way in (e.then, e.otherwise))
+        return any(_computes(way, sources, types, seen) for way in (e.then, e.otherwise))
     if isinstance(e, Call):
         name = e.callee.name if isinstance(e.callee, Name) else ""
         return name not in _SAME_BITS and effect_of(name) not in _MOVES
@@ -73,7 +73,7 @@ def _computed(e: Expr, sources: dict[str, list[Expr]], types: dict[str, Type], s
         return False
     if is_wider(e, types):
         return True
-    return any(_computed(x, sources, types, seen | {root.id}) for x in sources.get(root.id, ()))
+    return any(_computes(x, sources, types, seen | {root.id}) for x in sources.get(root.id, ()))
 
 
 def _root(e: Expr) -> Name | None:

@@ -274,7 +274,7 @@ def halved(f: Function) -> frozenset[int]:
     mixed = _used_apart(f, arrays)
     return frozenset(
         id(arm)
-        for target, value in _given(f.body, arrays)
+        for target, value in _definitions(f.body, arrays)
         if target in mixed or (target in set_ and isinstance(value, Conditional))
         for arm in arms(value)
     )
@@ -283,7 +283,7 @@ def halved(f: Function) -> frozenset[int]:
 @by_identity
 def chosen(f: Function) -> frozenset[str]:
     """Ids of variables that a condition chooses, or that a function gives."""
-    given = [*_given(f.body, _arrays(f))]
+    given = [*_definitions(f.body, _arrays(f))]
     several = {target for target, n in Counter(target for target, _ in given).items() if n > 1}
     return frozenset(several | {target for target, value in given if isinstance(value, Call | Conditional)})
 
@@ -306,12 +306,12 @@ def _used_apart(f: Function, arrays: Set[str]) -> set[str]:
 
 def _sources(body: object, arrays: Set[str]) -> Iterator[tuple[str, Expr]]:
     """(variable, what it is given) wherever a variable is given a whole value, for each way of `?:`."""
-    for target, value in _given(body, arrays):
+    for target, value in _definitions(body, arrays):
         for arm in arms(value):
             yield target, arm
 
 
-def _given(body: object, arrays: Set[str]) -> Iterator[tuple[str, Expr]]:
+def _definitions(body: object, arrays: Set[str]) -> Iterator[tuple[str, Expr]]:
     for n in nodes_of(body):
         if isinstance(n, Declare) and n.var.init is not None and not is_reference(n.var.type):
             yield n.var.id, uncopied(n.var.init)
@@ -363,7 +363,7 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
             and node.var.init is not None
             and isinstance(uncopied(node.var.init), Name)
         ):
-            _copied(node.var, of)
+            _copy_uses(node.var, of)
         elif isinstance(node, Assign) and node.op == "=" and (own := _variable(node.target, arrays)):
             look_at_indices(node.target)
             value = uncopied(node.value)
@@ -427,7 +427,7 @@ def _own_member(e: Expr, arrays: Set[str]) -> Name | None:
     return _variable(e.base, arrays) if isinstance(e, Member) and not e.arrow else None
 
 
-def _copied(var: Var, of: Callable[[Name], _Uses]) -> None:
+def _copy_uses(var: Var, of: Callable[[Name], _Uses]) -> None:
     """`T b = a;`: what is used of b is used of a."""
     assert var.init is not None
     source = uncopied(var.init)

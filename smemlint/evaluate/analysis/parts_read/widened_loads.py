@@ -92,7 +92,7 @@ def perhaps_widened(f: Function) -> frozenset[int]:
     """By id(): expressions that load 16 bits which nvcc widens in some cases; of what is compared also on its
     way through variables."""
     found = {
-        id(_plain(e))
+        id(_stripped(e))
         for n in nodes_of(f.body)
         if isinstance(n, Binary) and n.op in _COMPARES
         for e in (n.left, n.right)
@@ -107,7 +107,7 @@ def perhaps_widened(f: Function) -> frozenset[int]:
     return _used_in_some_ways(f) | grown(
         found,
         lambda known: (
-            id(_plain(value)) for value, name in copies if widening[name] and known >= set(widening[name])
+            id(_stripped(value)) for value, name in copies if widening[name] and known >= set(widening[name])
         ),
     )
 
@@ -118,7 +118,7 @@ def handed_on(f: Function) -> frozenset[int]:
     calls = (
         n for n in nodes_of(f.body) if isinstance(n, Call) and isinstance(n.callee, Name) and n.callee.id
     )
-    return frozenset(id(_plain(a)) for call in calls for a in call.arguments)
+    return frozenset(id(_stripped(a)) for call in calls for a in call.arguments)
 
 
 @by_identity
@@ -127,14 +127,14 @@ def _used_in_some_ways(f: Function) -> frozenset[int]:
     found: set[int] = set()
     for n in nodes_of(f.body):
         if isinstance(n, Conditional):
-            found |= {id(_plain(e)) for e in (n.then, n.otherwise)}
+            found |= {id(_stripped(e)) for e in (n.then, n.otherwise)}
         if isinstance(n, Binary) and n.op in _SOMETIMES:
-            found |= {id(_plain(e)) for e in (n.left, n.right)}
+            found |= {id(_stripped(e)) for e in (n.left, n.right)}
         elif isinstance(n, Unary) and n.op in ("-", "!"):
-            found.add(id(_plain(n.operand)))
+            found.add(id(_stripped(n.operand)))
         kept = _of_other_bits(n, types)
         if kept is not None:
-            found |= {id(_plain(e)) for e in _arithmetic(kept)}
+            found |= {id(_stripped(e)) for e in _arithmetic(kept)}
     return frozenset(found)
 
 
@@ -168,10 +168,10 @@ def _widened(f: Function) -> frozenset[int]:
     for n in nodes_of(f.body):
         if isinstance(n, Name):
             names.setdefault(n.id, []).append(id(n))
-        found |= {id(_plain(e)) for e in _operands(n, types)}
+        found |= {id(_stripped(e)) for e in _operands(n, types)}
         copy = _copy(n, types)
         if copy is not None:
-            copies.append((_plain(copy[0]), copy[1]))
+            copies.append((_stripped(copy[0]), copy[1]))
     return frozenset(
         grown(
             found,
@@ -231,7 +231,7 @@ def _copy(n: object, types: dict[str, Type]) -> tuple[Expr, str] | None:
     return None
 
 
-def _plain(e: Expr) -> Expr:
+def _stripped(e: Expr) -> Expr:
     """An expression without casts that keep its 16 bits."""
     while isinstance(e, Cast) and isinstance(e.type, Scalar) and e.type.size == 2:
         e = e.operand

@@ -119,13 +119,13 @@ def loaded_whole(m: Machine, f: Function, p: Pointer, t: RecordRef, node: Expr |
     touched = id(node) in given or (isinstance(node, Name) and node.id in variables)
     found = _record(m, t)
     _doubt(m, node, found is not None and found.mixed)
-    apart = _apart(m, t, made=False) if touched else None
+    apart = _member_by_member(m, t, made=False) if touched else None
     if apart is not None:
         return moved(m, t, apart)
     if found is None or found.align > WORD or any(size > WORD for _, size in found.members):
         return None
     if not touched:
-        return _copied(m, p, found, node)
+        return _whole_copy(m, p, found, node)
     if not found.gaps and not found.half_last:
         _doubt(m, node, found.narrow_last and found.size > 2 * WORD and _is_declared(m, p, 2 * WORD))
         return None
@@ -153,7 +153,7 @@ def note_choice(m: Machine, f: Function, t: Type, node: Expr | None) -> None:
     m.journal.chosen |= {id(node), *copies}
 
 
-def _copied(m: Machine, p: Pointer, r: _Record, node: Expr | None) -> list[Moved] | None:
+def _whole_copy(m: Machine, p: Pointer, r: _Record, node: Expr | None) -> list[Moved] | None:
     """What is loaded of a record of which no member is used."""
     if not r.gaps and not (r.half_last and r.size == 2 * WORD):
         return None
@@ -187,7 +187,7 @@ def stored_whole(
     members = scalars(m, t)
     made = bool(v.cells) and all(at in v.cells for at, _ in members)
     constant = made and all(map(_is_constant, v.cells.values()))
-    if (v.cells or touched) and (apart := _apart(m, t, made=made and not constant)):
+    if (v.cells or touched) and (apart := _member_by_member(m, t, made=made and not constant)):
         return moved(m, t, apart)
     found = _record(m, t)
     _doubt(m, node, found is not None and found.mixed)
@@ -234,7 +234,7 @@ def _is_constant(v: Value) -> bool:
     return isinstance(v, Int) and not v.terms and isinstance(v.const, int)
 
 
-def _apart(m: Machine, t: RecordRef, *, made: bool) -> list[Part] | None:
+def _member_by_member(m: Machine, t: RecordRef, *, made: bool) -> list[Part] | None:
     """(offset, width) of what nvcc moves of a record with whole words that belong to no member: one member
     after the other. The words behind the last one go with it, unless (made) the members were computed."""
     layout, found = m.types.layout(t), scalars(m, t)

@@ -101,7 +101,7 @@ def changed(m: Machine, p: Pointer, v: Value, value: Expr | None) -> list[tuple[
             left.append((at, of.size))
     if not back or not left:
         return None
-    given = {id(e) for e in _given(value)}
+    given = {id(e) for e in _sources(value)}
     m.journal.idle |= {found.event.order for found in back if _is_spare(m, found, given)}
     return left
 
@@ -154,7 +154,7 @@ def _may_change(later: Event | Barrier, e: Event) -> bool:
     return later.site.op != "load"
 
 
-def _given(value: Expr | None) -> Iterator[Expr]:
+def _sources(value: Expr | None) -> Iterator[Expr]:
     """What a record is made of."""
     value = None if value is None else uncast(value)
     parts: tuple[Expr, ...] = ()

@@ -206,7 +206,7 @@ class ExpressionLowering:
         if text.startswith("__builtin_choose_expr") and len(expressions) == 3:
             return self.lower(expressions[1])
         if len(expressions) == 2:
-            operator = self._between(expressions[0], expressions[1])
+            operator = self._operator_between(expressions[0], expressions[1])
             if operator is not None:
                 lower = self._maybe_run if operator in _SKIPPING else self.lower
                 operands = [self.lower(expressions[0]), lower(expressions[1])]
@@ -232,7 +232,7 @@ class ExpressionLowering:
             return True
         return text[name.end_offset - whole.offset :].lstrip()[:1] not in ("=", "?", *"+-*/%&|^")
 
-    def _between(self, left: Node, right: Node) -> str | None:
+    def _operator_between(self, left: Node, right: Node) -> str | None:
         """The operator written between two operands that clang could not combine."""
         text = self._text_between(left, right)
         return text if text in _BETWEEN else None

@@ -24,7 +24,7 @@ _PARAMETER = pattern(r"(.*[\s*&>\]])[A-Za-z_]\w*\s*", re.DOTALL)
 def declared(c: Context, identifiers: Iterable[str], text: str, at: int) -> Iterator[Declared]:
     """What an instantiation says of the templates that it may mean. at: where its parameters begin, behind
     the parenthesis."""
-    parts = _parts(text, at)
+    parts = _split_arguments(text, at)
     if parts is None:
         return
     with c.within(Scope()):
@@ -78,7 +78,7 @@ def _match(
     return True
 
 
-def _parts(text: str, at: int) -> list[str] | None:
+def _split_arguments(text: str, at: int) -> list[str] | None:
     """What stands between commas up to the closing parenthesis; None where that is not an instantiation."""
     found = listed(text, at - 1, ANGLES)
     instantiates = found is not None and text[found[1] : found[1] + 40].lstrip().startswith(";")

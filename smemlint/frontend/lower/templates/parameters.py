@@ -78,11 +78,11 @@ def _parameter(c: Context, node: Node) -> TemplateParam:
     text = c.positions.text(node) or ""
     pack = "..." in text
     type_ = c.types.of(node) if kind == "value" else None
-    asked = _asked(c, text, TypeParam(identifier, name), pack) if kind == "type" else None
+    asked = _concept_condition(c, text, TypeParam(identifier, name), pack) if kind == "type" else None
     return TemplateParam(identifier, name, kind, _default(c, node, kind), pack, type_, asked)
 
 
-def _asked(c: Context, text: str, of: TypeParam, pack: bool) -> Expr | None:
+def _concept_condition(c: Context, text: str, of: TypeParam, pack: bool) -> Expr | None:
     """What a concept asks of a type parameter that it introduces: `Small T`, `Fits<4> T = int`."""
     found = _CONCEPT.match(text)
     return None if found is None else asked_of(c, found[1], of, pack)

@@ -67,7 +67,7 @@ def variable_templates(c: Context) -> dict[str, tuple[VariableTemplate, ...]]:
     """By qualified name: the template itself and its specialisations, of the files that were read."""
     found: dict[str, list[VariableTemplate]] = {}
     for name, text in written(c):
-        made = _made(c, name, text)
+        made = _variable_template(c, name, text)
         if made is not None:
             found.setdefault(made.name, []).append(made)
     return {name: tuple(made) for name, made in found.items()}
@@ -117,7 +117,7 @@ def _scopes(text: str) -> tuple[Sequence[int], Sequence[str]]:
     return starts, around
 
 
-def _made(c: Context, name: str, text: _Written) -> VariableTemplate | None:
+def _variable_template(c: Context, name: str, text: _Written) -> VariableTemplate | None:
     parameters = _parameters(c, text.listed, text.at)
     with c.within(Scope([parameters], around=name)):
         value = c.texts.read_expression(text.value)
