@@ -37,6 +37,7 @@ from smemlint.ir import (
     Type,
 )
 from smemlint.ir.types import BOOL, ULONG, VOID
+from smemlint.records import record
 
 _READING = frozenset(("capacity", "max_size", "rbegin", "rend", "lower_bound", "upper_bound"))
 """Methods that leave a container as it is, beside those that are followed."""
@@ -49,6 +50,18 @@ _ADDING = ("push_back", "emplace_back", "push", "emplace", "insert")
 _LINES = ("std::queue", "std::stack", "std::priority_queue")
 _COUNT = 8
 """Where the number of elements stands in a sequence, behind the pointer to them."""
+
+
+@record(frozen=True, slots=True)
+class _Elements:
+    """What a sequence or map holds. count, n: how many, as a value and as a number that is known; size: bytes
+    of each."""
+
+    at: Pointer
+    count: Int | None
+    n: int | None
+    type: Type
+    size: int | None
 
 
 def is_container(t: Type | None) -> bool:
@@ -212,41 +225,37 @@ def container_element(m: Machine, v: Method, e: Call) -> Pointer | None:
     """
     if v.name not in _ELEMENTS or not isinstance(v.self, Pointer):
         return None
-    place = _place_of(m, v, e, v.self)
+    held = _elements_at(m, v.self)
+    place = None if held is None else _place_of(m, v, e, v.self, held)
     if place is None:
         forget_elements(v.self)
     return place
 
 
-def _place_of(m: Machine, v: Method, e: Call, self: Pointer) -> Pointer | None:
-    found = _sequence_parts(m, self)
-    if found is None:
-        return None
-    held, count, element = found
+def _place_of(m: Machine, v: Method, e: Call, self: Pointer, held: _Elements) -> Pointer | None:
     if isinstance(self.pointee, RecordRef) and self.pointee.name in MAPS:
-        return _mapped(m, self, held, count, element, e)
+        return _mapped(m, self, held, e)
     if v.name in ("front", "value", "operator*"):
-        return held if number(count) else None
+        return held.at if held.n else None
     if v.name in ("back", "top"):
-        at = _last(m, self, held, number(count), element)
-        return None if at is None else offset_pointer(m, held, Int(at), e.place)
+        at = _last(self.pointee, held)
+        return None if at is None else offset_pointer(m, held.at, Int(at), e.place)
     index = rvalue(m, e.arguments[0]) if e.arguments else None
-    return offset_pointer(m, held, index, e.place) if isinstance(index, Int) else None
+    return offset_pointer(m, held.at, index, e.place) if isinstance(index, Int) else None
 
 
-def _last(m: Machine, self: Pointer, held: Pointer, n: int | None, element: Type) -> int | None:
+def _last(t: Type, held: _Elements) -> int | None:
     """Which element stands on top of a stack, first in a queue by priority, last in a sequence."""
-    t, size = self.pointee, m.types.size_of(element)
+    n = held.n
     if not n or not isinstance(t, RecordRef) or t.name != "std::priority_queue":
         return n - 1 if n else None
-    plain = all(a == VOID for a in t.arguments[1:])
-    keys = _keys(held, n, size) if size is not None and plain else None
+    keys = _keys(held) if all(a == VOID for a in t.arguments[1:]) else None
     numbers = [k for k in keys or () if isinstance(k, int)]
     return numbers.index(max(numbers)) if len(numbers) == n else None
 
 
-def _sequence_parts(m: Machine, self: Pointer) -> tuple[Pointer, Int | None, Type] | None:
-    """Where the elements of a sequence begin, how many there are, and what they are."""
+def _elements_at(m: Machine, self: Pointer) -> _Elements | None:
+    """What the sequence or map at a place holds; None where that is not followed."""
     element, at = element_type(self.pointee), number(self.offset)
     if not is_container(self.pointee) or element is None or at is None or self.object.storage != "local":
         return None
@@ -261,33 +270,33 @@ def _sequence_parts(m: Machine, self: Pointer) -> tuple[Pointer, Int | None, Typ
         return None
     if count is None and m.host:
         self.object.cells[at + _COUNT] = count = m.unknown(ULONG, "size", uniform=True)
-    return Pointer(held.object, held.offset, element), count if isinstance(count, Int) else None, element
+    start, count = Pointer(held.object, held.offset, element), count if isinstance(count, Int) else None
+    return _Elements(start, count, number(count), element, m.types.size_of(element))
 
 
-def _mapped(
-    m: Machine, self: Pointer, held: Pointer, count: Int | None, element: Type, e: Call
-) -> Pointer | None:
+def _mapped(m: Machine, self: Pointer, held: _Elements, e: Call) -> Pointer | None:
     """The value of a key; a key that is new is added."""
-    size, n = m.types.size_of(element), number(count)
-    layout = m.types.layout(element)
+    size, n, o = held.size, held.n, held.at.object
+    layout = m.types.layout(held.type)
     given = rvalue(m, e.arguments[0]) if e.arguments else None
     key = _key(given)
     if size is None or n is None or layout is None or given is None or n > LONGEST:
         return None
     second, type_ = layout.fields["second"]
-    keys = _keys(held, n, size)
+    keys = _keys(held)
     if (keys is None or key is None) and n > 0:  # of a key that is not known it may be each
-        row = offset_pointer(m, held, m.unknowns.value(ULONG, "place of a key", low=0, high=n - 1), e.place)
-        return Pointer(held.object, plus(row.offset, second), type_) if isinstance(row, Pointer) else None
+        unknown = m.unknowns.value(ULONG, "place of a key", low=0, high=n - 1)
+        row = offset_pointer(m, held.at, unknown, e.place)
+        return Pointer(o, plus(row.offset, second), type_) if isinstance(row, Pointer) else None
     if keys is None or key is None:
         return None
     at = keys.index(key) if key in keys else n
     if at == n:
         of = layout.fields["first"][1]
-        write_cell(m, held.object, n * size, coerce(m, given, of), of)
+        write_cell(m, o, n * size, coerce(m, given, of), of)
         _set_count(m, self, Int(n + 1, ULONG))
-        write_cell(m, held.object, n * size + second, build(m, type_, (), None), type_)
-    return Pointer(held.object, Int(at * size + second), type_)
+        write_cell(m, o, n * size + second, build(m, type_, (), None), type_)
+    return Pointer(o, Int(at * size + second), type_)
 
 
 def _key(v: Value | None) -> int | str | None:
@@ -296,30 +305,31 @@ def _key(v: Value | None) -> int | str | None:
     return text_in(v) if n is None else n
 
 
-def _keys(held: Pointer, n: int, size: int) -> list[int | str] | None:
-    """The keys of a map or set; None where one is not known."""
-    keys = [_key(held.object.cells.get(i * size)) for i in range(n)]
+def _keys(held: _Elements) -> list[int | str] | None:
+    """The keys of a map or set, or the elements of a queue; None where one is not known."""
+    if held.n is None or held.size is None:
+        return None
+    keys = [_key(held.at.object.cells.get(i * held.size)) for i in range(held.n)]
     known = [k for k in keys if k is not None]
-    return known if len(known) == n else None
+    return known if len(known) == held.n else None
 
 
-def _looked_up(
-    m: Machine, v: Method, e: Call, held: Pointer, count: Int | None, element: Type
-) -> Value | None:
+def _looked_up(m: Machine, v: Method, e: Call, held: _Elements) -> Value | None:
     """What `find`, `count` and `contains` of a map or set give."""
-    n, size = number(count), m.types.size_of(element)
+    n = held.n
     key = _key(rvalue(m, e.arguments[0])) if len(e.arguments) == 1 else None
     if n == 0 and isinstance(v.self, Pointer) and any(o is v.self.object for o in m.memory.globals.values()):
         return None  # a registry, which what runs before `main` fills
-    keys = None if n is None or size is None or n > LONGEST else _keys(held, n, size)
-    if v.name == "find" and n is not None and size is not None and (key is None or keys is None):
+    keys = None if n is None or n > LONGEST else _keys(held)
+    if v.name == "find" and n is not None and held.size is not None and (key is None or keys is None):
         # Of a key that is not known it may be each, or the end.
-        return offset_pointer(m, held, m.unknowns.value(ULONG, "place of a key", low=0, high=n), e.place)
-    if key is None or keys is None or size is None:
+        unknown = m.unknowns.value(ULONG, "place of a key", low=0, high=n)
+        return offset_pointer(m, held.at, unknown, e.place)
+    if key is None or keys is None:
         return None
     if v.name != "find":
         return Int(int(key in keys), BOOL if v.name == "contains" else ULONG)
-    return offset_pointer(m, held, Int(keys.index(key) if key in keys else len(keys)), e.place)
+    return offset_pointer(m, held.at, Int(keys.index(key) if key in keys else len(keys)), e.place)
 
 
 def _set_count(m: Machine, self: Pointer, count: Value) -> None:
@@ -328,44 +338,41 @@ def _set_count(m: Machine, self: Pointer, count: Value) -> None:
 
 def container_method(m: Machine, v: Method, e: Call) -> Value | None:
     """Return what a method of a sequence gives, and do what it does; None for what is not known."""
-    found = _sequence_parts(m, v.self) if isinstance(v.self, Pointer) else None
-    if found is None or not isinstance(v.self, Pointer):
+    held = _elements_at(m, v.self) if isinstance(v.self, Pointer) else None
+    if held is None or not isinstance(v.self, Pointer):
         return None
-    held, count, element = found
-    size = m.types.size_of(element)
-    if v.name == "index" and count is not None:
+    count, n = held.count, held.n
+    if v.name in ("size", "length") or (v.name == "index" and count is not None):
         return count
-    if v.name == "size" or v.name == "length":
-        return count
-    if v.name == "empty" and number(count) is not None:
-        return Int(int(number(count) == 0), BOOL)
+    if v.name == "empty" and n is not None:
+        return Int(int(n == 0), BOOL)
     if v.name in ("data", "begin", "cbegin", "operator->"):
-        _in_order_of_keys(v.self.pointee, held, number(count), size)
-        return held
-    if v.name in ("has_value", CONVERSION_NAME) and number(count) is not None:
-        return Int(int(number(count) != 0), BOOL)
-    if v.name == "value_or" and e.arguments and number(count) is not None:
+        _in_order_of_keys(v.self.pointee, held)
+        return held.at
+    if v.name in ("has_value", CONVERSION_NAME) and n is not None:
+        return Int(int(n != 0), BOOL)
+    if v.name == "value_or" and e.arguments and n is not None:
         other = rvalue(m, e.arguments[0])
-        return load(m, held, e.place) if number(count) else coerce(m, other, element)
+        return load(m, held.at, e.place) if n else coerce(m, other, held.type)
     if v.name in ("end", "cend") and count is not None:
-        return offset_pointer(m, held, count, e.place)
-    if v.name == "pop" and size is not None:
-        return _popped(m, v.self, held, number(count), element, size)
-    if v.name in _ADDING and (n := number(count)) is not None:
-        added = _added(m, v, e, held, n, element, size)
+        return offset_pointer(m, held.at, count, e.place)
+    if v.name == "pop" and held.size is not None:
+        return _popped(m, v.self, held, held.size)
+    if v.name in _ADDING and n is not None:
+        added = _added(m, v, e, held, n)
         if added is not None:
             return added
     if v.name in ("find", "count", "contains"):
-        return _looked_up(m, v, e, held, count, element)
+        return _looked_up(m, v, e, held)
     if v.name in ("clear", "reset", "pop_back"):
-        n = number(count)
         _set_count(m, v.self, Int(max((n or 1) - 1, 0) if v.name == "pop_back" else 0, ULONG))
         return Other()
-    if v.name in ("resize", "assign") and e.arguments and size is not None:
+    if v.name in ("resize", "assign") and e.arguments and held.size is not None:
         values = [rvalue(m, a) for a in e.arguments]
         if isinstance(values[0], Int):
-            if v.name == "assign" or number(count) == 0:
-                _fill(m, held.object, element, size, values[0], values[1] if len(values) > 1 else None)
+            if v.name == "assign" or n == 0:
+                fill = values[1] if len(values) > 1 else None
+                _fill(m, held.at.object, held.type, held.size, values[0], fill)
             _set_count(m, v.self, values[0])
             return Other()
     if v.name in ("reserve", "shrink_to_fit"):
@@ -375,34 +382,32 @@ def container_method(m: Machine, v: Method, e: Call) -> Value | None:
     return None
 
 
-def _popped(
-    m: Machine, self: Pointer, held: Pointer, n: int | None, element: Type, size: int
-) -> Value | None:
+def _popped(m: Machine, self: Pointer, held: _Elements, size: int) -> Value | None:
     """Take the first element out of a queue, the last out of a stack."""
-    t = self.pointee
+    t, n, o = self.pointee, held.n, held.at.object
     first = isinstance(t, RecordRef) and t.name == "std::queue"
-    at = 0 if first and n else _last(m, self, held, n, element)
+    at = 0 if first and n else _last(t, held)
     if at is None or n is None:
         forget_elements(self)
         return None
-    cells = {k: x for k, x in held.object.cells.items() if k // size != at}
-    held.object.cells = Cells({k - size * (k // size > at): x for k, x in cells.items()})
+    cells = {k: x for k, x in o.cells.items() if k // size != at}
+    o.cells = Cells({k - size * (k // size > at): x for k, x in cells.items()})
     _set_count(m, self, Int(n - 1, ULONG))
     return Other()
 
 
-def _in_order_of_keys(t: Type, held: Pointer, n: int | None, size: int | None) -> None:
+def _in_order_of_keys(t: Type, held: _Elements) -> None:
     """Put what a map or set holds in its order, before anybody walks through it. What stands where is not
     known where a key is not, or whether it is there."""
-    if not isinstance(t, RecordRef) or t.name not in ("std::map", "std::set") or n == 0:
+    if not isinstance(t, RecordRef) or t.name not in ("std::map", "std::set") or held.n == 0:
         return
-    keys = _keys(held, n, size) if n is not None and n <= LONGEST and size else None
+    n, size, o = held.n, held.size, held.at.object
+    keys = _keys(held) if n is not None and n <= LONGEST and size else None
     if keys is None or size is None or len({type(k) for k in keys}) != 1:
-        held.object.cells, held.object.havoc = Cells(), True
+        o.cells, o.havoc = Cells(), True
         return
     to = {at: i for i, at in enumerate(sorted(range(len(keys)), key=keys.__getitem__))}
-    cells = held.object.cells.items()
-    held.object.cells = Cells({to.get(k // size, k // size) * size + k % size: x for k, x in cells})
+    o.cells = Cells({to.get(k // size, k // size) * size + k % size: x for k, x in o.cells.items()})
 
 
 def forget_elements(p: Pointer) -> None:
@@ -418,17 +423,16 @@ def forget_elements(p: Pointer) -> None:
     p.object.havoc = True
 
 
-def _added(
-    m: Machine, v: Method, e: Call, held: Pointer, n: int, element: Type, size: int | None
-) -> Value | None:
+def _added(m: Machine, v: Method, e: Call, held: _Elements, n: int) -> Value | None:
     assert isinstance(v.self, Pointer)
+    element, size = held.type, held.size
     name = v.self.pointee.name if isinstance(v.self.pointee, RecordRef) else ""
     keyed, line = name in (*MAPS, *SETS), name in _LINES
     if size is None or (v.name in ("insert", "emplace") and not (keyed or line or name in OPTIONAL)):
         return None
     if name in OPTIONAL:
         n = 0
-    known = _keys(held, n, size) if keyed else []
+    known = _keys(held) if keyed else []
     if known is None:
         return None
     pushed = v.name in ("push_back", "push", "insert")
@@ -445,9 +449,9 @@ def _added(
             return None
         at = known.index(key) if key in known else n  # what is there stays what it is
     if at == n:
-        write_cell(m, held.object, n * size, coerce(m, value, element), element)
+        write_cell(m, held.at.object, n * size, coerce(m, value, element), element)
         _set_count(m, v.self, Int(n + 1, ULONG))
-    place = Pointer(held.object, Int(at * size), element)
+    place = Pointer(held.at.object, Int(at * size), element)
     told = RecordRef("std::pair", (PointerTo(element), BOOL))
     return RecordValue(told, {0: place, 8: Int(int(at == n), BOOL)}) if keyed else Other()
 
