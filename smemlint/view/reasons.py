@@ -26,11 +26,12 @@ REASONS: dict[str, dict[str, str]] = {
             "source; a range over both"
         ),
         "stored-or-not": (
-            "a store to a static array whose loads all find the value at hand (`s[i] = x; y = "
-            "s[i];`). nvcc drops such a store where the loads stand near, and keeps it where they do "
-            "not; or a load of what the thread stored in an earlier round of a loop (`x = s[r & 7]; "
-            "s[(r + 1) & 7] = x;`), which nvcc has at hand in some copies of the loop; a range down to "
-            "nothing"
+            "a store to a static array that no load needs, because the thread still has the "
+            "value in a register (`s[i] = x; y = s[i];`): nvcc drops the store where the loads "
+            "stand near, and keeps it where they do not. Or a load of what the thread stored in "
+            "an earlier round of a loop (`x = s[r & 7]; s[(r + 1) & 7] = x;`): nvcc keeps the "
+            "value in a register in some copies of the loop. A range that begins at no access at "
+            "all"
         ),
         "run-time-choice": (
             "the address is one of a few, and what decides is the same for all lanes and known only "
@@ -38,7 +39,8 @@ REASONS: dict[str, dict[str, str]] = {
             "range over them"
         ),
         "several-parameters": (
-            "lanes are multiplied by more than one run-time value, or by one beside data; a range"
+            "how far lanes are apart depends on more than one run-time value (`s[t * a + (t & 3) "
+            "* b]`), or on one and on data besides; a range"
         ),
         "loop-carried": (
             "a variable changes from iteration to iteration in a way that has no closed form here"
@@ -54,7 +56,8 @@ REASONS: dict[str, dict[str, str]] = {
         ),
         **dict.fromkeys(
             ("untracked-pointer", "untracked-reference"),
-            "a pointer or reference to shared memory took a way that is not followed",
+            "a pointer or reference to shared memory is computed, stored or passed on in a way "
+            "that is not followed",
         ),
         "uninitialised": "a variable is read before it is set on the way that was followed",
         "unknown-name": "a name is declared in no file that was read",
@@ -76,8 +79,9 @@ REASONS: dict[str, dict[str, str]] = {
         ),
         **dict.fromkeys(
             ("copy-alignment", "copy-source"),
-            "a copy whose width depends on an alignment that is not known; a 16-byte `cp.async` past "
-            "L1, which costs by where it reads from global memory as well",
+            "a copy whose width depends on an alignment that is not known; or a 16-byte "
+            "`cp.async`, which bypasses L1: its cost depends on where in global memory it reads, "
+            "too",
         ),
         "wmma-fragment": (
             "the shape, type or layout of a fragment is not known, or its rows are smaller than a byte"
@@ -152,7 +156,7 @@ REASONS: dict[str, dict[str, str]] = {
         "large-size": (
             "a comparison of a size alone (`threadIdx.x < n`) goes as for a size larger than the block"
         ),
-        "block-shape": "the block, since no launch tells it",
+        "block-shape": "the block shape: no launch tells it",
         "no-arguments": (
             "that `main` is run without arguments: with others it may be another number, or another block"
         ),
