@@ -465,6 +465,8 @@ class Var:
     """A parameter `T... x`."""
     elsewhere: bool = False
     """Only declared here: a file that was not read defines it, and says what it begins with."""
+    exported: bool = False
+    """Declared `extern`: functions of other files may set it."""
 
     def begins_at_zero(self) -> bool:
         """Whether it is a whole number of the program that is 0 until something sets it."""

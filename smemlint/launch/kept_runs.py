@@ -15,6 +15,7 @@ from smemlint.evaluate.language.lifetimes import has_destructors
 from smemlint.evaluate.language.names import templates_named
 from smemlint.evaluate.language.overloads import declared_operators
 from smemlint.evaluate.language.places import set_to_numbers
+from smemlint.evaluate.library.builtins import exported
 from smemlint.evaluate.machine.paths import Choice, Paths
 from smemlint.evaluate.run.construction import has_several
 from smemlint.evaluate.run.copies import copiers
@@ -105,7 +106,7 @@ class KeptRuns:
         self._same: dict[tuple[int, int], bool] = {}
         watched: dict[str, Any] = {n: _Watched(n, getattr(module, n), self._log) for n in _TABLES}
         self.module = replace(module, **watched)
-        for where_to_look in (declared_operators, packs_of, has_destructors, copiers):
+        for where_to_look in (declared_operators, packs_of, has_destructors, copiers, exported):
             where_to_look(self.module)
         set_to_numbers(self.module)  # of the classes that a run looks up, what they are set to is compared
         self._several = has_several(self.module)

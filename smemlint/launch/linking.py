@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.facts import code_of
-from smemlint.ir import Call, Expr, Function, Module, Name, Record, Scalar, Unary
+from smemlint.ir import Expr, Function, Module, Name, Record, Scalar, Unary
 from smemlint.ir.memo import by_identity
 from smemlint.ir.module import overloads_of
 from smemlint.ir.walk import names_in, nodes_of
@@ -20,11 +20,11 @@ from smemlint.launch.host import started_kernels
 from smemlint.launch.model import Allowance, Started
 from smemlint.launch.source.assignments import put_into, root_of
 from smemlint.launch.source.leading import names_as_value
+from smemlint.launch.source.settings import exported_to, set_in, undefined, with_set_apart
 from smemlint.launch.source.starters import called_by, launching_functions, may_start, said
 from smemlint.launch.telling import may_tell
 from smemlint.launch.ways import instance
 from smemlint.records import record
-from smemlint.toolkit.table import function_named
 
 MAX_FILES = 6
 PARTS = 3
@@ -76,7 +76,8 @@ def program_of(
     own, theirs: what may be spent on the module's own host code, and on that of the files around it.
     """
     started = started_kernels(module, kernels=kernels, allowance=own)
-    wanted = _open_names(module, kernels, started)
+    exported = exported_to(module, launching_functions(module, kernels).values())
+    wanted = _open_names(module, kernels, started) | {module.globals[id].name for id in exported}
     open_ = kernels - {s.kernel.id for s in started if s.shaped}
     unstarted = kernels - {s.kernel.id for s in started}
 
@@ -93,6 +94,11 @@ def program_of(
     far = _open_names(module, open_, started) if open_ else frozenset()
     for found, last in _linked_files(module, wanted, users, read, far, defining):
         others = found
+        apart = exported.intersection(id for o in others for id in set_in(o, exported))
+        if apart:
+            module = with_set_apart(module, apart)
+            started = started_kernels(module, kernels=kernels, allowance=own)
+        exported -= apart
         tells = tells or _may_tell(module, others, kernels, started)
         if not tells:  # what the run would show is known
             if _shaped(started, kernels):
@@ -327,7 +333,7 @@ def _handed_on(module: Module, kernels: frozenset[str]) -> frozenset[str]:
         while before < len(held):
             before = len(held)
             held |= {root for what, root in map(put_into, nodes) if root and names_as_value(what, held)}
-        found |= {name for name, n in _undefined(module, nodes) if names_as_value(n.arguments, held)}
+        found |= {name for name, n in undefined(module, nodes) if names_as_value(n.arguments, held)}
     return frozenset(found)
 
 
@@ -346,23 +352,15 @@ def _shaping(module: Module, kernels: frozenset[str]) -> frozenset[str]:
                 shapes |= names_in(what)
         found |= {
             name
-            for name, n in _undefined(module, nodes)
-            if any(root_of(a) in shapes for i, a in enumerate(n.arguments) if i in n.lent or _is_address(a))
+            for name, n in undefined(module, nodes)
+            if exported_to(module, (f,))
+            or any(root_of(a) in shapes for i, a in enumerate(n.arguments) if i in n.lent or _is_address(a))
         }
     return frozenset(found)
 
 
 def _is_address(e: Expr) -> bool:
     return isinstance(e, Unary) and e.op == "&"
-
-
-def _undefined(module: Module, nodes: Iterable[object]) -> Iterator[tuple[str, Call]]:
-    """Calls of functions that neither the module nor the library defines, with their names."""
-    for n in nodes:
-        if isinstance(n, Call) and isinstance(n.callee, Name) and not n.callee.id:
-            name = n.callee.name.rsplit("::", 1)[-1]
-            if not module.overloaded(name) and function_named(name) is None:
-                yield name, n
 
 
 def _defining(files: Mapping[str, Module | None], names: frozenset[str]) -> dict[str, Module]:

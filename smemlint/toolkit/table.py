@@ -48,3 +48,8 @@ def effect_of(name: str) -> Effect | None:
     """What a call by that name does; None for what is not the toolkit's."""
     found = function_named(name)
     return None if found is None else found.effect
+
+
+def is_of_library(name: str) -> bool:
+    """Whether the name of a call, with its namespace, means what the toolkit or the C++ library defines."""
+    return name.startswith(("std::", "thrust::")) or function_named(name.rsplit("::", 1)[-1]) is not None

@@ -66,6 +66,48 @@ def test_a_wrapper_gets_its_arguments_from_the_file_that_calls_it(tmp_path: Path
     assert {a.grade for a in kernel.accesses} == {"exact"}
 
 
+WIDTH = """#include "width.h"
+int width = 64;
+__global__ void k(int *p) { __shared__ int s[352]; s[threadIdx.x] = 1; __syncthreads(); *p = s[threadIdx.x]; }
+"""
+SETTING = {
+    "called where it starts": ("configure(); ", "void configure() { width = 352; } int main() { run(0); }"),
+    "called before": ("", "void configure() { width = 352; } int main() { configure(); run(0); }"),
+    "by the caller": ("", "int main() { width = 352; run(0); }"),
+}
+
+
+@pytest.mark.parametrize("by", SETTING)
+def test_a_number_that_a_header_shares_is_what_another_file_sets_it_to(tmp_path: Path, by: str) -> None:
+    before, main = SETTING[by]
+    folder = write(
+        tmp_path,
+        width_dot_h="extern int width; void configure(); void run(int *);\n",
+        run_dot_cu=f"{WIDTH}void run(int *p) {{ {before}k<<<1, width>>>(p); }}\n",
+        main_dot_cu=f'#include "width.h"\n{main}\n',
+    )
+    assert launches(folder / "run.cu") == [("k", (352, 1, 1), False, "run.cu:4")]
+
+
+@pytest.mark.parametrize(
+    ("main", "known"),
+    [
+        ("static struct Begin { Begin() { width = 352; } } begin; int main() { run(0); }", False),
+        ("void choose(int n) { width = n; } int main(int n, char **) { choose(n); run(0); }", False),
+        ("int twice() { return width * 2; } int main() { run(0); }", True),
+    ],
+)
+def test_a_number_that_a_header_shares_and_another_file_sets(tmp_path: Path, main: str, known: bool) -> None:
+    folder = write(
+        tmp_path,
+        width_dot_h="extern int width; void run(int *);\n",
+        run_dot_cu=f"{WIDTH}void run(int *p) {{ k<<<1, width>>>(p); }}\n",
+        main_dot_cu=f'#include "width.h"\n{main}\n',
+    )
+    report = analyse_file(Job(str(folder / "run.cu"), Options(suggest=False)))
+    assert all(k.launch.assumed is not known for k in report.kernels)
+
+
 def test_without_the_caller_the_arguments_stay_unknown(tmp_path: Path) -> None:
     folder = write(tmp_path, scan_dot_cu=SCAN)
     [kernel] = analyse_file(Job(str(folder / "scan.cu"), Options(suggest=False))).kernels

@@ -36,6 +36,18 @@ SET = {
         extern std::vector<int> v; void go() { k<<<1, 32>>>(v.size()); }""",
     "a method, in a global object": """struct C { int n = 2; void set(int x) { n = x; } }; C c;
         void start(int x) { c.set(x); } void go() { k<<<1, 32>>>(c.n); }""",
+    "a function of another file": """extern int n; void configure(); int n = 2;
+        void go() { configure(); k<<<1, 32>>>(n); }""",
+    "a function of another file, below": """extern int n; void configure(); int n = 2;
+        void begin() { n = 3; configure(); } void go() { begin(); k<<<1, 32>>>(n); }""",
+    "a function of another file, behind main": """extern int n; void configure(const char *); int n = 2;
+        int main() { configure("n"); k<<<1, 32>>>(n); }""",
+    "a method of another file": """struct C { void read(); }; extern int n; int n = 2;
+        void go() { C c; c.read(); k<<<1, 32>>>(n); }""",
+    "a method of another file, without an object": """struct C { static void read(); }; extern int n;
+        int n = 2; void go() { C::read(); k<<<1, 32>>>(n); }""",
+    "a function of another file, in an object": """struct C { int n = 2; }; extern C c; void configure();
+        C c; void go() { configure(); k<<<1, 32>>>(c.n); }""",
     "the call before": "int n = 1; void go() { k<<<1, 32>>>(n); n *= 2; }",
     "the call before, in a function": "void go() { static int n = 1; k<<<1, 32>>>(n); n++; }",
 }
@@ -107,6 +119,10 @@ def test_a_number_that_is_set_through_another_name_is_what_it_is_set_to(sets: st
         "int n = 4; void show(const int &x); void tell() { show(n); } void go() { k<<<1, 32>>>(n); }",
         "struct C { int n = 4, m = 0; }; C c; void set(int x) { c.m = x; } void go() { k<<<1, 32>>>(c.n); }",
         "void go() { static int n = 0; if (n == 0) n = 4; k<<<1, 32>>>(n); }",
+        "void configure(); static int n = 4; void go() { configure(); k<<<1, 32>>>(n); }",
+        "void configure(); extern const int n; const int n = 4; void go() { configure(); k<<<1, 32>>>(n); }",
+        'extern int n; int n = 4; void go() { cudaDeviceSynchronize(); printf("%d", n); k<<<1, 32>>>(n); }',
+        "extern int n; void configure(); int n; void go() { configure(); n = 4; k<<<1, 32>>>(n); }",
     ],
 )
 def test_a_number_that_nothing_else_sets_is_known(host: str) -> None:

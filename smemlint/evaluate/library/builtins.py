@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from smemlint.evaluate.compiler.slow_paths import function_stops, narrow_stops, opaque_stop
 from smemlint.evaluate.language.accesses import load, store
 from smemlint.evaluate.language.conversions import as_int, coerce
+from smemlint.evaluate.language.names import declare_global
 from smemlint.evaluate.language.places import offset_pointer
 from smemlint.evaluate.language.scale import decided_by_scale
 from smemlint.evaluate.library import float_functions, host_runtime, integers, wmma
@@ -61,19 +62,22 @@ from smemlint.ir import (
     InitList,
     Literal,
     Member,
+    Module,
     Name,
     PointerTo,
     RecordRef,
     Scalar,
     Type,
+    Var,
 )
 from smemlint.ir.expr import OBJECT
+from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 from smemlint.ir.uses import inputs, unasked
 from smemlint.ir.vectors import is_vector, vector_named
 from smemlint.patterns import pattern
 from smemlint.toolkit.model import Effect
-from smemlint.toolkit.table import effect_of
+from smemlint.toolkit.table import effect_of, is_of_library
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
 _OF_ARRAYS = frozenset(("data", "begin", "cbegin", "end", "cend", "size", "max_size", "empty", "fill"))
@@ -169,7 +173,16 @@ def _forget_given(m: Machine, name: str, values: Sequence[Value], e: Call) -> No
     lent = [lvalue(m, e.arguments[i]) for i in e.lent if 0 <= i < len(e.arguments)]
     if OBJECT in e.lent and isinstance(e.callee, Member):
         lent.append(rvalue(m, e.callee.base) if e.callee.arrow else lvalue(m, e.callee.base))
+    if OBJECT in e.lent or (isinstance(e.callee, Name) and not is_of_library(e.callee.name)):
+        held = (declare_global(m, v) for v in exported(m.module))
+        lent += [Pointer(o, Int(0), o.type) for o in held if o.storage == "local"]
     host_runtime.forget(m, name, [*values, *lent])
+
+
+@by_identity
+def exported(module: Module) -> tuple[Var, ...]:
+    """Give the variables that functions of other files may set."""
+    return tuple(v for v in module.globals.values() if v.exported)
 
 
 def forget_containers(m: Machine, arguments: Sequence[Expr]) -> None:

@@ -417,8 +417,9 @@ class DeclarationLowering(RecordLowering, FunctionLowering):
             var = self.variable(declared, kids, identifier, name, storage)
             if storage == "constant":
                 var = self.folded(declared, var)
-            if storage == "global" and not valid(defined):
-                var = replace(var, elsewhere=True)
+            if storage == "global":
+                exported = not const and cursors.storage_class(cursors.canonical(declared)) == EXTERN
+                var = replace(var, elsewhere=not valid(defined), exported=exported)
             c.found.globals[identifier] = var
         return Name(identifier, name)
 

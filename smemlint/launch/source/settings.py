@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from smemlint.ir import (
     SHARED,
@@ -31,7 +32,7 @@ from smemlint.ir import (
     Unary,
     Var,
 )
-from smemlint.ir.expr import uncast
+from smemlint.ir.expr import OBJECT, uncast
 from smemlint.ir.types import element_type, own_name
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.launch.source.assignments import (
@@ -43,6 +44,7 @@ from smemlint.launch.source.assignments import (
 )
 from smemlint.records import record
 from smemlint.toolkit.reading import READING
+from smemlint.toolkit.table import is_of_library
 
 MOST_SHORT = 64
 """Elements of an array that may hold a number for each level or axis."""
@@ -51,11 +53,12 @@ _ARITHMETIC: dict[str, Callable[[int, int], int]] = {"+": operator.add, "-": ope
 
 @record(frozen=True, slots=True)
 class Settings:
-    """globals: ids of the variables. set_by: those that each host function sets, itself or through others.
-    stepped_by: of these those that it changes by what they were (`n *= 2`): it leaves another number to its
-    next call than it began with."""
+    """globals: ids of the variables. exported: those that code of other files may set. set_by: those that
+    each host function sets, itself or through others. stepped_by: of these those that it changes by what they
+    were (`n *= 2`): it leaves another number to its next call than it began with."""
 
     globals: frozenset[str]
+    exported: frozenset[str]
     set_by: Mapping[str, frozenset[str]]
     stepped_by: Mapping[str, frozenset[str]]
 
@@ -70,14 +73,17 @@ class Settings:
             sorted(
                 id
                 for id in self.globals - own
-                if ((var := module.globals[id]).may_be_set() or _is_object(var))
-                and (id in others or var.set_apart or var.elsewhere)
+                if _may_be_set(var := module.globals[id]) and (id in others or var.set_apart or var.elsewhere)
             )
         )
 
 
 def _is_elsewhere(var: Var) -> bool:
-    return var.elsewhere and (var.may_be_set() or _is_object(var))
+    return var.elsewhere and _may_be_set(var)
+
+
+def _may_be_set(var: Var) -> bool:
+    return var.may_be_set() or _is_object(var)
 
 
 def _is_object(var: Var) -> bool:
@@ -123,11 +129,12 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
                 )
     asked = any(map(_is_part_of_returned, (n for f in launching for n in nodes_of(f.body))))
     if not found and not asked:
-        return Settings(frozenset(), {}, {})
+        return Settings(frozenset(), frozenset(), {}, {})
     sets: dict[str, set[str]] = {}
     steps: dict[str, set[str]] = {}
     calls: dict[str, set[str]] = {}
     exposed = found & _exposed(module)
+    exported = frozenset(id for id in found if module.globals[id].exported)
     for id, f in module.functions.items():
         if f.side in ("host", "both"):
             nodes = nodes_of(f.body)
@@ -135,10 +142,47 @@ def settings(module: Module, launching: Iterable[Function]) -> Settings:
             # what a variable outside functions points to may be any whose address is known there
             sets[id] |= exposed if any(isinstance(_type(module, x), PointerTo) for x in sets[id]) else set()
             sets[id] |= {RETURNED} if asked and sets_returned(nodes) else set()
+            sets[id] |= exported if exported and runs_others(module, nodes) else set()
             steps[id] = {r for n in nodes if _is_step(n) and (r := _variable(_written(n))) in found}
             calls[id] = {n.id for n in nodes if isinstance(n, Name) and n.id in module.functions}
             calls[id] |= {called for n in nodes for called in run_by_object(module, n)}
-    return Settings(frozenset(found), _with_called(sets, calls), _with_called(steps, calls))
+    return Settings(frozenset(found), exported, _with_called(sets, calls), _with_called(steps, calls))
+
+
+def undefined(module: Module, nodes: Iterable[object]) -> Iterator[tuple[str, Call]]:
+    """Calls of functions that neither the module nor the library defines, with their names."""
+    for n in nodes:
+        if isinstance(n, Call) and isinstance(n.callee, Name) and not n.callee.id:
+            name = n.callee.name.rsplit("::", 1)[-1]
+            if not module.overloaded(name) and not is_of_library(n.callee.name):
+                yield name, n
+
+
+def exported_to(module: Module, launching: Iterable[Function]) -> frozenset[str]:
+    """Numbers and objects of the program (ids) that launching functions name and other files may set."""
+    names = {n.id for f in launching for n in nodes_of(f.body) if isinstance(n, Name)}
+    found = ((id, module.globals.get(id)) for id in names)
+    return frozenset(id for id, v in found if v is not None and v.exported and _may_be_set(v))
+
+
+def set_in(module: Module, asked: Iterable[str]) -> Iterator[str]:
+    """Those of some variables that code of a file sets."""
+    written = {_variable(_written(n)) for f in module.functions.values() for n in nodes_of(f.body)}
+    for id in asked:
+        if id in written or ((var := module.globals.get(id)) is not None and var.set_apart):
+            yield id
+
+
+def with_set_apart(module: Module, ids: Iterable[str]) -> Module:
+    """Give a module with some of its variables as those that code elsewhere sets."""
+    marked = {id: replace(module.globals[id], set_apart=True) for id in ids}
+    return replace(module, globals={**module.globals, **marked})
+
+
+def runs_others(module: Module, nodes: Iterable[object]) -> bool:
+    """Whether code calls a function or method that another file defines."""
+    methods = any(isinstance(n, Call) and OBJECT in n.lent for n in nodes)
+    return methods or any(True for _ in undefined(module, nodes))
 
 
 def run_by_object(module: Module, n: object) -> list[str]:

@@ -56,7 +56,7 @@ from smemlint.launch.source.assignments import (
 )
 from smemlint.launch.source.leading import Leading
 from smemlint.launch.source.reads import MOST_PARTS, data_of, is_real, reads
-from smemlint.launch.source.settings import Settings, run_by_object
+from smemlint.launch.source.settings import Settings, run_by_object, runs_others
 from smemlint.launch.source.throwing import calls, may_throw
 
 _EXCHANGES = ("std::swap", "std::exchange", "swap", "exchange")
@@ -374,6 +374,8 @@ class HostSlice:
                 # what is handed over by address may be set by the callee
                 callees = self._callees(n.callee)
                 found.update(*(self.settings.set_by.get(f.id, ()) for f in callees))
+                if self.settings.exported and runs_others(self.module, (n,)):
+                    found |= self.settings.exported
                 for i, a in enumerate(map(uncast, n.arguments)):
                     copied = callees and all(_copies(f, i) for f in callees)
                     address = isinstance(a, Unary) and a.op == "&"
