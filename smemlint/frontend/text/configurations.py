@@ -1,8 +1,8 @@
 """Which further preprocessor configurations a file deserves.
 
 The first configuration is that of a recent GPU with the user's macros. Where branches that it skips hold
-shared memory, the conditions that guard them say which macros to switch; at most MAX_EXTRA further
-configurations are proposed.
+shared memory, the conditions that guard them say which macros to switch; one further configuration is
+proposed for each architecture that is asked for, and at most MAX_EXTRA for other macros.
 """
 
 from __future__ import annotations
@@ -11,7 +11,15 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import takewhile
 
-from smemlint.frontend.text.conditions import NOT_FOR_CUDA, Wish, merge, wish_for, wish_for_all
+from smemlint.frontend.text.conditions import (
+    ARCHITECTURE,
+    ARCHITECTURES,
+    NOT_FOR_CUDA,
+    Wish,
+    merge,
+    wish_for,
+    wish_for_all,
+)
 from smemlint.frontend.text.coverage import INACTIVE, SkippedText, shared_tokens, uncovered
 from smemlint.ir import Unparsed
 from smemlint.patterns import pattern
@@ -42,7 +50,20 @@ _ERROR = pattern(rb"^[ \t]*#[ \t]*error\b", re.MULTILINE)
 def further_configurations(files: Iterable[SkippedText]) -> tuple[tuple[str, ...], ...]:
     """Configurations to parse besides the first, each a tuple of `NAME=VALUE`, `NAME` or `-NAME`
     (undefined)."""
-    return _planned(wish for file in files for wish in _wishes(file))[:MAX_EXTRA]
+    plans = _plans(wish for file in files for wish in _wishes(file))
+    untried = {str(number) for number in ARCHITECTURES}
+    kept = []
+    left = MAX_EXTRA
+    for plan in plans:
+        number = plan.get(ARCHITECTURE)
+        if number in untried:
+            untried.remove(number)
+        elif left:
+            left -= 1
+        else:
+            continue
+        kept.append(_spelled(plan))
+    return tuple(kept)
 
 
 def configurations_that_use(
@@ -136,6 +157,10 @@ def _is_defined(data: bytes, name: str) -> bool:
 
 
 def _planned(wishes: Iterable[Wish]) -> tuple[tuple[str, ...], ...]:
+    return tuple(_spelled(plan) for plan in _plans(wishes))
+
+
+def _plans(wishes: Iterable[Wish]) -> list[Wish]:
     """Configurations that fulfil wishes, those that agree together."""
     plans: list[Wish] = []
     for wish in wishes:
@@ -146,7 +171,11 @@ def _planned(wishes: Iterable[Wish]) -> tuple[tuple[str, ...], ...]:
                 break
         else:
             plans.append(dict(wish))
-    return tuple(tuple(_spell(name, value) for name, value in plan.items()) for plan in plans)
+    return plans
+
+
+def _spelled(plan: Wish) -> tuple[str, ...]:
+    return tuple(_spell(name, value) for name, value in plan.items())
 
 
 def drop_defines(data: bytes, names: Sequence[str]) -> bytes:

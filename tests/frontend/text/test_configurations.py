@@ -104,6 +104,28 @@ def test_what_no_single_condition_tells_of_the_architecture_is_tried_on_each() -
     assert further_configurations([file]) == (("__CUDA_ARCH__=1000",), ("__CUDA_ARCH__=800",))
 
 
+def test_each_architecture_is_tried_beside_other_macros() -> None:
+    heads = (
+        "#if __CUDA_ARCH__ >= 1200",
+        "#elif __CUDA_ARCH__ >= 1000",
+        "#elif __CUDA_ARCH__ >= 900",
+        "#else",
+    )
+    arms = "".join(f"{head}\n__shared__ float a{n}[1];\n" for n, head in enumerate(heads)) + "#endif\n"
+    others = "".join(f"#if SIZE == {n}\n__shared__ float b[{n}];\n#endif\n" for n in range(1, 5))
+    text = others + arms
+    skipped = [
+        (begin, text.index("__shared__", begin) + 20)
+        for line in ("#if SIZE == 1", "#if SIZE == 2", "#if SIZE == 3", "#if SIZE == 4")
+        for begin in (text.index(line) + 1,)
+    ]
+    skipped += [(text.index(h) + 1, text.index(h) + len(h) + 20) for h in heads if h != heads[2]]
+    found = further_configurations([SkippedText("a.cu", text.encode(), tuple(skipped))])
+    tried = sorted(value for plan in found for value in plan if "ARCH" in value)
+    assert tried == ["__CUDA_ARCH__=1000", "__CUDA_ARCH__=1200", "__CUDA_ARCH__=800"]
+    assert sum(not any("ARCH" in value for value in plan) for plan in found) <= 2
+
+
 def test_launches_that_are_all_skipped_ask_for_their_macros() -> None:
     text = "__global__ void k() { __shared__ int a[2]; a[0] = 1; }\n"
     text += "#ifdef LIVE\nvoid f() { k<<<1, 2>>>(); }\n#endif\n"
