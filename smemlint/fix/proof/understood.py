@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from smemlint.evaluate.model import Grade
 from smemlint.fix.model import Refusal
 from smemlint.fix.proof.promise import sites_of
-from smemlint.fix.search.members import MATRIX_ROW, Instance, movable
+from smemlint.fix.search.members import MATRIX_ROW, Instance, unplaced
 from smemlint.score.model import Conflict
 
 _ONE_BY_ONE = ("load", "store", "atomic")
@@ -32,7 +32,7 @@ def not_understood(instances: Sequence[Instance]) -> Refusal | None:
                 return Refusal("unresolved-use", f"{said} is not resolved: {why}")
             if conflict.grade is Grade.PARAMETRIC or conflict.trace.parameter is not None:
                 return Refusal("run-time-stride", f"{said} depends on a value that the launch gives")
-            if _unplaced(conflict, sites):
+            if unplaced(conflict, sites):
                 data = data or _moving(conflict, said)
                 plain = conflict.site.op in _ONE_BY_ONE
                 widest = max(widest, (conflict.trace.joined or conflict.site.width) if plain else MATRIX_ROW)
@@ -41,15 +41,6 @@ def not_understood(instances: Sequence[Instance]) -> Refusal | None:
             # What is not known may not stay aligned, or may leave its part.
             return data
     return None
-
-
-def _unplaced(conflict: Conflict, sites: Sequence[Conflict]) -> bool:
-    """Whether it is not known where an access goes. Of those that the compiler joins, the first tells."""
-    if not conflict.executions or movable(conflict):
-        return False
-    trace = conflict.trace
-    follows = trace.group is not None and trace.offsets.size == 0
-    return not (follows and any(c.trace.group == trace.group and movable(c) for c in sites))
 
 
 def _moving(conflict: Conflict, said: str) -> Refusal:
@@ -70,6 +61,6 @@ def left_aside(instances: Sequence[Instance]) -> Refusal | None:
     for instance in instances:
         sites = sites_of(instance.analysis, instance.array)
         for conflict in sites:
-            if _unplaced(conflict, sites):
+            if unplaced(conflict, sites):
                 return _moving(conflict, f"`{conflict.site.expression}` on line {conflict.site.place.line}")
     return None

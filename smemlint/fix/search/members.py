@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import lcm, prod
 from typing import TypeVar
 
@@ -164,6 +164,15 @@ def movable(conflict: Conflict) -> bool:
     if trace.ends is not None and not only_source_open(trace):
         return False
     return conflict.grade not in (Grade.UNRESOLVED, Grade.PARAMETRIC)
+
+
+def unplaced(conflict: Conflict, sites: Sequence[Conflict]) -> bool:
+    """Whether it is not known where an access goes. Of those that the compiler joins, the first tells."""
+    if not conflict.executions or movable(conflict):
+        return False
+    trace = conflict.trace
+    follows = trace.group is not None and trace.offsets.size == 0
+    return not (follows and any(c.trace.group == trace.group and movable(c) for c in sites))
 
 
 def only_source_open(trace: Trace) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from smemlint.banks import architecture
 from smemlint.evaluate.model import Grade, SharedArray
 from smemlint.fix.model import Refusal
-from smemlint.fix.search.members import Instance, Member, Piece, granule, members
+from smemlint.fix.search.members import Instance, Member, Piece, granule, members, unplaced
 from smemlint.fix.text.constants import Constants
 from smemlint.fix.text.declared import Declared, Pool, declared, spelled
 from smemlint.fix.text.flat import local_definition, terms
@@ -115,10 +115,14 @@ def spelled_type(array: SharedArray, at: Declared) -> str:
 
 
 def subscripts(source: Source, pointer: Pointer) -> list[Use]:
+    uses = (as_element(source, each) for each in _uses(source, pointer))
+    return [use for use in uses if use.context == "subscript"]
+
+
+def _uses(source: Source, pointer: Pointer) -> list[Use]:
     scope = source.scope_of(pointer.index)
     last = scope[1] if scope else len(source.code)
-    uses = source.uses(pointer.name, pointer.index + 1, last, 1)
-    return [use for use in (as_element(source, each) for each in uses) if use.context == "subscript"]
+    return list(source.uses(pointer.name, pointer.index + 1, last, 1))
 
 
 def size_of(type_: str, array: SharedArray, launch: Launch) -> int | None:
@@ -236,7 +240,7 @@ def _part(
 ) -> Part:
     made = []
     for instance, known in zip(instances, starts, strict=True):
-        piece = _piece(name, pointer, uses, instance, known, found, source)
+        piece = _piece(name, pointer, uses, instance, known, found, source, rows)
         if isinstance(piece, Refusal):
             return Part(name, tuple(instances), piece)
         if rows and piece.piece is not None:
@@ -254,6 +258,7 @@ def _piece(
     starts: Mapping[str, int | None],
     found: Sequence[Pointer],
     source: Source,
+    rows: tuple[str, ...],
 ) -> Instance | Refusal:
     pool = instance.array
     start = starts.get(name)
@@ -272,6 +277,7 @@ def _piece(
     others: list[Member] = []
     through = tuple(c for c in _sites(instance) if _through(c, uses, source))
     mapped = {id(c) for c in through}
+    through += _lost(instance, mapped, [p for p in found if p.name not in (name, *rows)], source)
     for each in members(instance.analysis, pool):
         (mine if id(each.conflict) in mapped else others).append(each)
     strange = ""
@@ -319,6 +325,22 @@ def _piece(
         open_ = f"how many bytes the launch gives `{pool.name}` is not known"
     piece = Piece(pool, start, end, tuple(others), pointer, through, cuts, open_, sized, strange)
     return Instance(instance.analysis, array, tuple(moved), piece)
+
+
+def _lost(
+    instance: Instance, mapped: set[int], others: Sequence[Pointer], source: Source
+) -> tuple[Conflict, ...]:
+    """Accesses of a pool that may go to a part, since nobody knows where they go: no subscript of the part,
+    and not through the pointer of another part either (`((float2 *)pool)[data]`, a call)."""
+    sites = _sites(instance)
+    elsewhere = [use for pointer in others for use in _uses(source, pointer)]
+    return tuple(
+        c
+        for c in sites
+        if id(c) not in mapped
+        and (c.grade is Grade.UNRESOLVED or unplaced(c, sites))
+        and not _through(c, elsewhere, source)
+    )
 
 
 def _direct(pool: SharedArray, cuts: Sequence[tuple[Pointer, int]], source: Source) -> str:

@@ -12,6 +12,7 @@ from smemlint.fix.edits.apply import apply
 from smemlint.fix.model import Suggestion
 
 HEAD = (
+    "__device__ void put(float4 *p, int at) { p[at] = make_float4(1, 2, 3, 4); }\n"
     "__global__ void k(float *out, const float *in, int w) {\n    int tx = threadIdx.x, ty = threadIdx.y;\n"
 )
 
@@ -171,6 +172,20 @@ REFUSED = [
         "size-elsewhere",
     ),
     (
+        "a wide access of the pool that depends on data",
+        "extern __shared__ float pool[]; reinterpret_cast<float2 *>(pool)[(int)in[tx]] = make_float2(1, 2);"
+        " out[tx] = pool[tx * 32] + pool[tx * 32 + 3];",
+        "k<<<1, 32, 4096>>>(o, in, 32);",
+        "data-dependent",
+    ),
+    (
+        "a function that is given the part",
+        "extern __shared__ float pool[]; float *a = pool, *b = pool + 1024;"
+        " put(reinterpret_cast<float4 *>(a), (int)in[tx]); b[tx] = 0; out[tx] = a[tx * 32] + a[tx * 32 + 3];",
+        "k<<<1, 32, 8192>>>(o, in, 32);",
+        "data-dependent",
+    ),
+    (
         "a part that is left",
         "extern __shared__ float pool[]; float *a = pool, *b = pool + 16;"
         " a[tx * 32] = in[tx]; b[tx & 15] = 0; out[tx] = a[tx * 32];",
@@ -187,6 +202,9 @@ def test_a_part_that_may_not_move_is_refused_by_name(
     found, _ = fix(tmp_path, body, launches)
     assert found.edits is None and found.refused is not None
     assert found.refused.code == code, found.refused
+    assert code != "data-dependent" or not found.code, (
+        "no layout in words either: it may misalign that access"
+    )
 
 
 FLASH = """__global__ void k(const float* Q, const float* K, int d, int Bc, int Br, float* O) {
