@@ -37,7 +37,8 @@ class Function:
     initialisers: tuple[tuple[str, Expr], ...] = ()
     """Of a constructor: member name, value."""
     declared: bool = False
-    """A template without a body, which stands for its explicit specialisations."""
+    """Has no body: a constructor that no file defines, or a template that stands for its explicit
+    specialisations."""
     virtual: bool = False
     requires: Expr | None = None
     """What its `requires` clauses ask, and the concepts in front of `auto`."""

@@ -170,7 +170,8 @@ def link(module: Module, others: Sequence[Module]) -> Module:
         for id, f in other.functions.items():
             if f.name == "main":
                 f = _mains(f).setdefault(other.path, replace(f, id=f"{id} in {other.path}"))
-            functions.setdefault(f.id, f)
+            if functions.setdefault(f.id, f).declared:
+                functions[f.id] = f
         for name, other_record in other.records.items():
             mine = records.get(name)
             records[name] = other_record if mine is None else _joined(mine, other_record)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from smemlint.evaluate.analysis.arms.moved_pointers import Moves
 from smemlint.evaluate.control_flow.join_points import meet, one_of
 from smemlint.evaluate.control_flow.launch_choices import effects, either_value, meet_ways
-from smemlint.evaluate.language.accesses import store
+from smemlint.evaluate.language.accesses import escape, store
 from smemlint.evaluate.language.conversions import as_base, coerce, type_of
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.language.lifetimes import endings
@@ -123,7 +123,7 @@ def invoke(
     if special is not None:
         f, bound = special
     elif f.declared:
-        return None
+        return _unread(m, f, values, this, place) if f.is_constructor else None
     same = id(f), instance_of(bound)
     since, depth = m.effort.entered.get(same, (m.effort.steps, 0))
     nested = NESTED if m.frame.function is not None else 2 * NESTED
@@ -143,6 +143,19 @@ def invoke(
         m.effort.entered[same] = since, depth
         if not depth:
             del m.effort.entered[same]
+
+
+def _unread(
+    m: Machine, f: Function, values: Sequence[Value], this: Pointer | None, place: Place | None
+) -> Value:
+    """What a constructor that no file defines does: the object is not known, nor what it may set."""
+    reason = Unresolved("unknown-function", f"`{f.name}` is not defined in the files that were read", place)
+    for v in (this, *values):
+        if isinstance(v, Pointer) and v.object.storage == "shared":
+            escape(v)
+            m.note(reason.code, f"`{f.name}` is given the address of `{v.object.name}`", place)
+    forget_given(this, [v for v, p in zip(values, f.parameters, strict=False) if not p.const])
+    return Other(reason=reason)
 
 
 def forget_given(this: Pointer | None, values: Sequence[object]) -> None:

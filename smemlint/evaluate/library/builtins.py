@@ -297,7 +297,7 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     if isinstance(v.self, Pointer) and v.self.object.storage == "shared":
         _shared_object(m, v, v.self, e)
     elif not m.host:
-        _held_by(m, v, e)
+        _held_by(m, v, e, discarded)
     narrow_stops(m, v.self, *values)
     for x in values:
         escaped(m, x, "unknown-function", f"`.{v.name}`", e)
@@ -317,11 +317,14 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     return Other(None, uniform, reason_of(values) or reason)
 
 
-def _held_by(m: Machine, v: Method, e: Call) -> None:
-    """Say that an unknown method may use the shared arrays whose addresses its object holds."""
+def _held_by(m: Machine, v: Method, e: Call, discarded: bool) -> None:
+    """Say that an unknown method may use the shared arrays whose addresses its object holds. It may set the
+    object where clang says so, or it is called for nothing else."""
     if isinstance(v.self, Pointer) and v.self.object.storage == "local":
         for held in v.self.object.cells.values():
             escaped(m, held, "unknown-function", f"`.{v.name}`", e)
+        if OBJECT in e.lent or discarded:
+            v.self.object.lose()
 
 
 def _element_type(m: Machine, e: Call) -> Type | None:

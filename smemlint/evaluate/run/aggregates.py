@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections import deque
 
-from smemlint.evaluate.language.conversions import coerce
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.machine.dispatch import build
 from smemlint.evaluate.machine.machine import Frame, Machine
@@ -99,7 +98,7 @@ def _next_member(m: Machine, t: Type, given: Given, place: Place | None) -> Valu
         if size is not None:
             return RecordValue(t, _elements(m, t.element, size, t.extent.value, given, place))
     given.popleft()
-    return coerce(m, v, t)
+    return value_for(m, t, v)
 
 
 def _elements(

@@ -207,9 +207,13 @@ class Declarations:
         name = cursors.spelling(node)
         if node.kind == kinds.CONVERSION or (node.kind == kinds.FUNCTION_TEMPLATE and _CONVERTS.match(name)):
             name = CONVERSION_NAME
-        entry = self._definition(node, name, file, record)
+        return self.add_unread(node, file, record, name)
+
+    def add_unread(self, node: Node, file: FileText, record: Node | None, name: str = "") -> Definition:
+        """Take in a function as it stands, one that no file defines, too."""
+        entry = self._definition(node, name or cursors.spelling(node), file, record)
         self.functions[entry.key] = entry
-        self.functions_named.setdefault(name, []).append(entry)
+        self.functions_named.setdefault(entry.name, []).append(entry)
         return entry
 
     def _add_template_of(self, specialisation: Node) -> None:

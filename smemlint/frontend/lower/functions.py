@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import Definition, earlier, sides, valid
@@ -127,7 +129,13 @@ class FunctionLowering:
             if cluster:
                 cluster_dims = c.texts.call_arguments(header[cluster.start() :]) or ()
         left = kinds.GLOBAL_ATTRIBUTE in told and not c.has_body(found)
+        unread = body is None and not cursors.is_definition(node)
         lowered: Stmt = Block(()) if body is None or left else self._body(body, found.text())
+        if unread and node.kind != kinds.FUNCTION_TEMPLATE:
+            lowered = UnknownStmt("defined in no file", (), self._c.place(node))
+            given = [cursors.cursor_type(k) for k in kids if k.kind == kinds.PARAMETER]
+            read = [bool(cursors.is_const(cursors.canonical_type(cursors.pointee_type(t)))) for t in given]
+            parameters = [replace(p, const=p.const or c) for p, c in zip(parameters, read, strict=True)]
         specialises = None
         if self.is_specialisation(found):
             specialises = c.types.specialisation_arguments(node)
@@ -158,9 +166,7 @@ class FunctionLowering:
             cluster_dims=cluster_dims,
             specialises=specialises,
             initialisers=tuple(initialisers),
-            declared=body is None
-            and node.kind == kinds.FUNCTION_TEMPLATE
-            and not cursors.is_definition(node),
+            declared=unread,
             virtual=node.kind in (kinds.METHOD, kinds.DESTRUCTOR) and bool(cursors.is_virtual_method(node)),
             requires=self._requires(found, parameters),
             scope="" if owner is not None else c.declarations.qualified(node).rpartition("::")[0],

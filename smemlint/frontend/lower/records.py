@@ -79,6 +79,13 @@ def _makes_more_of(kid: Node) -> bool:
     )
 
 
+def _makes(kid: Node, record: Node) -> bool:
+    """Whether a method is a constructor, or a template of them."""
+    if kid.kind == kinds.FUNCTION_TEMPLATE:
+        return bool(cursors.spelling(kid).split("<", 1)[0] == cursors.spelling(record))
+    return kid.kind == kinds.CONSTRUCTOR
+
+
 class RecordLowering:
     """The part of declaration lowering that knows records."""
 
@@ -476,6 +483,8 @@ class RecordLowering:
             entry = c.declarations.add_function(kid, found.file, found.node)
         elif entry is None:
             entry = c.declarations.function(kid)
+        if entry is None and _makes(kid, found.node):  # what it makes of an object is not known
+            entry = c.declarations.add_unread(kid, found.file, found.node)
         if entry is None:
             return
         entry.record = found.node
