@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import Capture, run
 
 from smemlint import __version__
 from smemlint.cli import main
@@ -36,15 +37,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "bad.cu").write_text(KERNEL, encoding="utf-8")
     (tmp_path / "good.cu").write_text(CLEAN, encoding="utf-8")
     return tmp_path
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    status = main(arguments)
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
-
-
-Capture = pytest.CaptureFixture[str]
 
 
 def test_a_conflict_is_told_and_makes_status_1(folder: Path, capsys: Capture) -> None:

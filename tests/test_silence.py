@@ -6,10 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-
-from smemlint.cli import main
-
-Capture = pytest.CaptureFixture[str]
+from command_line import Capture, run
 
 UNKNOWN = """\
 template <class T> struct Shared { __device__ T *get(); };
@@ -29,12 +26,6 @@ void go(int *p) { total<<<1, 128>>>(p); }
 """
 PLAIN = "__global__ void k(float *p) { p[threadIdx.x] = 0; }\nvoid go(float *p) { k<<<1, 32>>>(p); }\n"
 HIP = '#include "hip/hip_runtime.h"\n__global__ void k(float *p) { __shared__ float s[32]; s[0] = *p; }\n'
-
-
-def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
-    status = main(arguments)
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
 
 
 @pytest.fixture(autouse=True)

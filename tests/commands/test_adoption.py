@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from command_line import Capture
 
 from smemlint.cli import main
 from smemlint.configurations import closest_layers
@@ -20,7 +21,6 @@ __global__ void column(float *out)
 }
 void start(float *out) { column<<<1, dim3(32, 8)>>>(out); }
 """
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)

@@ -6,12 +6,12 @@ import json
 import xml.etree.ElementTree as Tree
 from pathlib import Path
 
+import command_line
 import pytest
+from command_line import Capture
 
 from smemlint.banks import wavefronts
-from smemlint.cli import main
 
-Capture = pytest.CaptureFixture[str]
 SVG = "{http://www.w3.org/2000/svg}"
 KERNEL = """__global__ void k(float *out, int m) {
     __shared__ float t[32][32];
@@ -37,9 +37,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
-    status = main(["banks", *arguments])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return command_line.run(capsys, "banks", *arguments)
 
 
 def test_a_typed_access_is_drawn_now_and_with_its_fix(capfd: Capture) -> None:

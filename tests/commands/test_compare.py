@@ -6,11 +6,12 @@ import gzip
 import json
 from pathlib import Path
 
+import command_line
 import pytest
+from command_line import Capture
 
 from smemlint.cli import main
 
-Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[2]
 MEASURED = json.loads((ROOT / "fixtures" / "measured.json").read_text())
 HEADER = '"Line No","Source","Address","Source","Instructions Executed","L1 Wavefronts Shared"'
@@ -42,9 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
-    status = main(["compare", *arguments])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return command_line.run(capsys, "compare", *arguments)
 
 
 def test_a_profile_that_agrees_says_so_first(folder: Path, capfd: Capture) -> None:

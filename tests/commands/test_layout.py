@@ -6,11 +6,10 @@ import json
 import xml.etree.ElementTree as Tree
 from pathlib import Path
 
+import command_line
 import pytest
+from command_line import Capture
 
-from smemlint.cli import main
-
-Capture = pytest.CaptureFixture[str]
 KERNEL = """__global__ void k(float *p) {
     __shared__ char flags[3];
     __shared__ float t[32][33];
@@ -33,9 +32,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
-    status = main(["layout", *arguments])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return command_line.run(capsys, "layout", *arguments)
 
 
 def test_the_table_of_a_kernel(file: str, capfd: Capture) -> None:

@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from command_line import Capture, run
 
 from smemlint import shards
-from smemlint.cli import main
 from smemlint.running.jobs import Job
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -22,7 +22,6 @@ template <int N> __global__ void column(float *out) {
 }
 """
 START = '#include "shared.cuh"\nvoid start{0}(float *out) {{ column<{0}><<<1, dim3(32, 8)>>>(out); }}\n'
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
@@ -47,17 +46,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return src
 
 
-def output(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
-    status = main(arguments)
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
-
-
 def in_shards(capsys: Capture, count: int, *arguments: str) -> list[str]:
     """The reports of all shards, the last one first, each made with another number of processes."""
     names = []
     for number in range(count, 0, -1):
-        status, out, _ = output(
+        status, out, _ = run(
             capsys, "--no-cache", "--shard", f"{number}/{count}", "-j", str(number % 2 + 1), *arguments
         )
         assert status in (0, 2)
@@ -71,30 +64,30 @@ def test_merged_shards_are_the_bytes_of_one_run(
     project: Path, capsys: Capture, form: str, count: int
 ) -> None:
     said = ["--output-format", form, "--level", "note", "src", "missing.cu"]
-    whole = output(capsys, *said)
+    whole = run(capsys, *said)
     assert whole[0] == 2 and "missing.cu" in whole[2]
-    assert output(capsys, "merge", *in_shards(capsys, count, *said)) == whole
+    assert run(capsys, "merge", *in_shards(capsys, count, *said)) == whole
 
 
 def test_shards_merge_into_any_other_format_and_gate_there(project: Path, capsys: Capture) -> None:
     said = ["--min-share", "1", "src"]
-    status, text, _ = output(capsys, *said, "--output-format", "concise")
+    status, text, _ = run(capsys, *said, "--output-format", "concise")
     assert status == 1 and "shared.cuh:5" in text
     names = in_shards(capsys, 2, *said, "--output-format", "sarif")
-    assert output(capsys, "merge", "--output-format", "concise", *names) == (1, text, "")
-    assert output(capsys, "merge", "--output-format", "concise", "--exit-zero", *names)[0] == 0
+    assert run(capsys, "merge", "--output-format", "concise", *names) == (1, text, "")
+    assert run(capsys, "merge", "--output-format", "concise", "--exit-zero", *names)[0] == 0
 
 
 def test_configuration_baseline_and_suppressions_hold_over_all_shards(project: Path, capsys: Capture) -> None:
     Path("smemlint.toml").write_text(
         'ignore = ["SMEM904"]\n[[per-kernel]]\nkernels = ["odd"]\nignore = ["SMEM101"]\n'
     )
-    assert output(capsys, "src/histogram.cu", "--write-baseline", "known.json")[0] == 0
+    assert run(capsys, "src/histogram.cu", "--write-baseline", "known.json")[0] == 0
     said = ["--baseline", "known.json", "--output-format", "json", "src"]
-    whole = output(capsys, *said)
+    whole = run(capsys, *said)
     summary = json.loads(whole[1])["summary"]
     assert summary["accepted"] > 0 and summary["suppressed"] == 1
-    assert output(capsys, "merge", *in_shards(capsys, 2, *said)) == whole
+    assert run(capsys, "merge", *in_shards(capsys, 2, *said)) == whole
 
 
 def test_a_file_belongs_to_the_shard_of_its_content(tmp_path: Path) -> None:
@@ -109,23 +102,23 @@ def test_a_file_belongs_to_the_shard_of_its_content(tmp_path: Path) -> None:
 
 def test_shards_that_do_not_belong_together_are_refused_in_words(project: Path, capsys: Capture) -> None:
     one, two = sorted(in_shards(capsys, 2, "--output-format", "json", "src"))
-    assert output(capsys, "merge", one)[::2] == (2, "error: shard 2 of 2 missing\n")
+    assert run(capsys, "merge", one)[::2] == (2, "error: shard 2 of 2 missing\n")
     shutil.copy(one, "copy.json")
-    assert output(capsys, "merge", one, two, "copy.json")[2].endswith("are both shard 1\n")
+    assert run(capsys, "merge", one, two, "copy.json")[2].endswith("are both shard 1\n")
     data = json.loads(Path(two).read_text())
     data["shard"]["data"] = data["shard"]["data"][:-40]
     Path("cut.json").write_text(json.dumps(data))
-    assert "cut.json: holds a damaged shard" in output(capsys, "merge", one, "cut.json")[2]
+    assert "cut.json: holds a damaged shard" in run(capsys, "merge", one, "cut.json")[2]
     data["shard"]["version"] = "0.0"
     Path("old.json").write_text(json.dumps(data))
-    assert "old.json: was made by smemlint 0.0" in output(capsys, "merge", one, "old.json")[2]
+    assert "old.json: was made by smemlint 0.0" in run(capsys, "merge", one, "old.json")[2]
     Path("plain.json").write_text("{}")
-    assert "plain.json: is no report of a shard" in output(capsys, "merge", "plain.json")[2]
-    assert output(capsys, "--shard", "2/2", "--output-format", "json", "--level", "note", "src")[0] == 0
-    status, _, said = output(capsys, "merge", one, "gone.json")
+    assert "plain.json: is no report of a shard" in run(capsys, "merge", "plain.json")[2]
+    assert run(capsys, "--shard", "2/2", "--output-format", "json", "--level", "note", "src")[0] == 0
+    status, _, said = run(capsys, "merge", one, "gone.json")
     assert status == 2 and "gone.json" in said
     (project / "start33.cu").write_text(START.format(34))
-    assert "start33.cu: is not the file that shard" in output(capsys, "merge", one, two)[2]
+    assert "start33.cu: is not the file that shard" in run(capsys, "merge", one, two)[2]
 
 
 @pytest.mark.parametrize(
@@ -141,5 +134,5 @@ def test_shards_that_do_not_belong_together_are_refused_in_words(project: Path, 
 def test_a_shard_that_could_not_be_merged_is_refused(
     project: Path, capsys: Capture, arguments: list[str], text: str
 ) -> None:
-    status, out, said = output(capsys, *arguments, "src")
+    status, out, said = run(capsys, *arguments, "src")
     assert (status, out) == (2, "") and text in said

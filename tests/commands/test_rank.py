@@ -14,8 +14,8 @@ import termios
 from pathlib import Path
 
 import pytest
+from command_line import Capture, run
 
-from smemlint.cli import main
 from smemlint.system import streams
 
 GEMM = """\
@@ -66,15 +66,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(streams, "columns", lambda: 80)
     return tmp_path
-
-
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    status = main(arguments)
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
-
-
-Capture = pytest.CaptureFixture[str]
 
 
 def test_kernels_and_lines_are_listed_by_what_they_waste(capsys: Capture) -> None:

@@ -8,8 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-
-from smemlint.cli import main
+from command_line import Capture, run
 
 KERNEL = """\
 __global__ void {name}(float *out)
@@ -21,7 +20,6 @@ __global__ void {name}(float *out)
 }}
 void start(float *out) {{ {name}<<<1, dim3(32, 8)>>>(out); }}
 """
-Capture = pytest.CaptureFixture[str]
 
 
 def kernel(name: str = "column", pitch: int = 32) -> str:
@@ -49,12 +47,6 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git(root, "commit", "-q", "-m", "first")
     monkeypatch.chdir(root)
     return root
-
-
-def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
-    status = main(arguments)
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
 
 
 def test_only_findings_on_changed_lines_are_told(repository: Path, capsys: Capture) -> None:

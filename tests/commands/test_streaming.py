@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from command_line import Capture
 
 from smemlint import api
 from smemlint.cli import main
@@ -27,7 +28,6 @@ __global__ void k{0}(float *out) {{
 }}
 void start{0}(float *out) {{ k{0}<<<1, dim3(32, 8)>>>(out); }}
 """
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture

@@ -7,12 +7,12 @@ import xml.etree.ElementTree as Tree
 from math import gcd
 from pathlib import Path
 
+import command_line
 import pytest
+from command_line import Capture
 
 from smemlint.banks import wavefronts
-from smemlint.cli import main
 
-Capture = pytest.CaptureFixture[str]
 KERNEL = """#define N 16
 __global__ void k(float *p) {
     __shared__ float t[N][32];
@@ -32,9 +32,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
-    status = main(["sweep", *arguments])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return command_line.run(capsys, "sweep", *arguments)
 
 
 def points(capsys: Capture, *arguments: str) -> dict[int, float | None]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import command_line
 import pytest
+from command_line import Capture
 
-from smemlint.cli import main
 from smemlint.view.help import HELP
 
-Capture = pytest.CaptureFixture[str]
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = """#define ROWS 8
 template <int N> __global__ void k(float *p, const int *q, int n) {
@@ -36,9 +36,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
-    status = main(["why", *arguments])
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
+    return command_line.run(capsys, "why", *arguments)
 
 
 def test_a_number_is_derived_from_the_index_as_written(file: str, capfd: Capture) -> None:

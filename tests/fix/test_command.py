@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command_line import Capture, run
 
 from smemlint.api import Job, analyse_file
 from smemlint.cli import main
@@ -19,7 +20,6 @@ KERNEL = """__global__ void k(float *out) {
 }
 """
 LAUNCH = "void start(float *out) { k<<<1, dim3(32, 32)>>>(out); }\n"
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture
@@ -28,12 +28,6 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = Path("a.cu")
     path.write_text(KERNEL + LAUNCH)
     return path
-
-
-def run(capsys: Capture, *arguments: str) -> tuple[int, str, str]:
-    status = main(arguments)
-    captured = capsys.readouterr()
-    return status, captured.out, captured.err
 
 
 def test_a_diff_is_a_patch_and_changes_nothing(file: Path, capfd: Capture) -> None:

@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command_line import Capture
 
 from smemlint import repair
 from smemlint.cli import main
@@ -28,7 +29,6 @@ __global__ void k(float *out) {
 are gone."""
 LAUNCH = "void start(float *out) { k<<<1, dim3(32, 8)>>>(out); }\n"
 BOTH = KERNEL.replace("[32][32]", "[32][33]")
-Capture = pytest.CaptureFixture[str]
 
 
 @pytest.fixture(autouse=True)
