@@ -205,6 +205,8 @@ class AddressFacts:
     def _form(self, e: Event, pattern: Pattern) -> Affine | None:
         """What a compiler can prove of an address, in all turns of the loops around that stay loops."""
         form = e.offset.form
+        if form is None and e.offset.terms and e.offset.uniform:
+            form = form_of(e.offset)  # no operator made it: the counter of a loop, as its round begins
         if form is None or (lead(e.offset.const, pattern) - form.const) % min(max(form.divides, 1), 16):
             return None
         divides = self.proved.get(id(e), form.divides)

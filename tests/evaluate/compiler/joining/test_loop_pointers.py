@@ -162,3 +162,28 @@ def test_copies_share_a_register_that_starts_in_their_middle(
 def test_what_is_the_same_in_each_line_has_no_register_of_its_own() -> None:
     """`i & 3` is a constant in four copies: LDS.128."""
     assert widths("for (int i = 0; i < n; i++)", "a += s[t * 4 + (i & 3)];") == {16}
+
+
+@pytest.mark.parametrize("shared", ["extern __shared__ float s[]", PLAIN])
+@pytest.mark.parametrize(
+    ("loop", "body", "requests"),
+    [
+        ("for (int i = 0; i < n; i++)", "s[i] = in[i];", 4),
+        ("for (int i = 0; i < n; i++)", "a += s[i];", 4),
+        ("int j = 0; for (int i = 0; i < n; i++, j++)", "s[j] = a;", 4),
+        ("for (int i = 0; i < n; i += 4)", "s[i] = in[i], s[i + 1] = a, s[i + 2] = a, s[i + 3] = a;", 16),
+    ],
+)
+def test_the_counter_of_all_lanes_is_one_address_in_the_first_copy_too(
+    shared: str, loop: str, body: str, requests: int
+) -> None:
+    """STS.128 or LDS.128 each: `s[i]` is as it is where nothing is added to i."""
+    text = f"""__global__ void k(float *out, const float *in, int n) {{
+{shared}; int t = threadIdx.x; float a = n; s[t] = in[t]; __syncthreads();
+{loop} {{
+{body} }}
+__syncthreads(); out[t] = a + s[t]; }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    found = [t for t in evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces if t.weights.any()]
+    inside = [t for t in found if t.site.place.line == 4]
+    assert [(t.joined, int(t.weights.sum())) for t in inside] == [(16, requests)]
