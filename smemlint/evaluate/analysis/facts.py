@@ -120,7 +120,7 @@ class Code:
         """The branches in the body of a loop of f that are decided when it runs."""
         name = f.id if f is not None else ""
         constants = self._once((constants_of, name), lambda: constants_of(self.module, f))
-        return self._once((guards, id(s)), lambda: guards(s, constants))
+        return self._once((guards, id(s)), lambda: guards(s, constants, f))
 
     def turns_local(self, f: Function | None, s: Loop) -> tuple[bool, bool]:
         """What a loop of f does to arrays of f, as in `local_arrays`."""

@@ -2,19 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 
-from smemlint.ir import Declare, Expr, Function, If, Loop, Module, Special
-from smemlint.ir.uses import holds
-from smemlint.ir.walk import names_in, nodes_of, outside_loops
+from smemlint.evaluate.analysis.parts_read.halves import is_element
+from smemlint.ir import (
+    Assign,
+    Binary,
+    Call,
+    Declare,
+    Evaluate,
+    Expr,
+    Function,
+    If,
+    Index,
+    Loop,
+    Member,
+    Module,
+    Special,
+    Stmt,
+    Unary,
+)
+from smemlint.ir.memo import by_identity
+from smemlint.ir.show import show
+from smemlint.ir.types import is_reference
+from smemlint.ir.uses import holds, statements, target_of, variables
+from smemlint.ir.walk import names_in, nodes_of, outside_loops, walk
+
+_CHOSEN = 5
+"""Up to this many operations an arm is computed for all lanes."""
 
 
-def guards(s: Loop, constants: Set[str]) -> int:
+def guards(s: Loop, constants: Set[str], f: Function | None = None) -> int:
     """How many such branches stand in the body of a loop, not in loops within."""
+    chosen: Mapping[int, int] = {} if f is None else choices(f)
     return sum(
-        isinstance(n, If) and not n.constexpr and not _constant(n.condition, constants)
+        isinstance(n, If)
+        and not n.constexpr
+        and id(n) not in chosen
+        and not _constant(n.condition, constants)
         for n in outside_loops(s.body)
     )
+
+
+@by_identity
+def choices(f: Function) -> Mapping[int, int]:
+    """By id(): the `if`s that only choose what variables hold, among what is at hand, and how often their
+    arms read what the condition has read. The optimiser makes no branch of them before it copies a loop:
+    `if (v < s[i]) { v = s[i]; at = i; }`."""
+    own = {
+        id for id, v in variables(f).items() if v.storage in ("local", "param") and not is_reference(v.type)
+    }
+    found = ((n, _at_hand(n, own)) for n in nodes_of(f.body) if isinstance(n, If))
+    return {id(n): loads for n, loads in found if loads is not None}
+
+
+def _at_hand(s: If, own: Set[str]) -> int | None:
+    """How often the arms of such an `if` read what the condition has read; None of others. own: variables
+    that no other thread sees."""
+    inner = (*statements(s.then), *statements(s.otherwise))
+    given = [target_of(x.expr) if isinstance(x, Evaluate) else None for x in inner]
+    ids = {getattr(place, "id", "") for place in given}
+    if not ids or not ids <= own or holds((s.condition, inner), Call) or _goes_on(s.condition):
+        return None
+    operators = [n.op for n in walk(inner) if isinstance(n, Binary | Assign | Unary)]
+    asked = _elements(s.condition)
+    moved = any(ids & names_in(n) for n in asked.values())
+    if moved or len(operators) - operators.count("=") > _CHOSEN:
+        return None
+    read = [show(n) for n in walk(inner) if isinstance(n, Index | Member | Unary) and is_element(n)]
+    return len(read) if asked.keys() >= {*read} else None
+
+
+def _goes_on(condition: Expr) -> bool:
+    """Whether a condition sets something, or reads memory only where its first part lets it."""
+    return any(
+        _elements(n.right).keys() - _elements(n.left).keys()
+        if isinstance(n, Binary) and n.op in ("&&", "||")
+        else target_of(n) is not None
+        for n in walk(condition)
+    )
+
+
+def _elements(e: Expr | tuple[Stmt, ...]) -> dict[str, Expr]:
+    """What some code reads of memory, by its text."""
+    return {show(n): n for n in walk(e) if isinstance(n, Index | Member | Unary) and is_element(n)}
 
 
 def constants_of(module: Module, f: Function | None) -> frozenset[str]:

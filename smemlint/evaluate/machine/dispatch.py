@@ -71,10 +71,12 @@ def lvalue(m: Machine, e: Expr) -> Pointer | Value:
 def unseen(m: Machine, e: Expr, ask: Callable[[Machine, Expr], Value] = rvalue) -> Value:
     """What an expression gives, where it is no access of the program to read it."""
     m.silent += 1
+    size = m.code_size.counts
     try:
         return ask(m, e)
     finally:
         m.silent -= 1
+        m.code_size.counts = size
 
 
 def build(m: Machine, t: Type, elements: tuple[Expr, ...], place: Place | None) -> Value:

@@ -9,6 +9,7 @@ from functools import partial
 from smemlint.evaluate.analysis.arms.leading_addresses import leads
 from smemlint.evaluate.analysis.arms.moved_pointers import moves
 from smemlint.evaluate.analysis.arms.one_arm import in_another_order, one_arm
+from smemlint.evaluate.analysis.guards import choices
 from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import alike, note
 from smemlint.evaluate.compiler.slow_paths import may_end_the_line
@@ -103,7 +104,10 @@ def run_if(m: Machine, s: If) -> None:
         for one in one_arm(s):
             run(m, one)
         return
+    touched, f = m.code_size.touched, m.frame.function
     run_either(m, s, s.otherwise)
+    at_hand = 0 if f is None or m.host else choices(f).get(id(s), 0)
+    m.code_size.touched = max(m.code_size.touched - at_hand, touched)
 
 
 @by_identity

@@ -32,6 +32,13 @@ def counted(body: str) -> list[int]:
         ("const int h = n / 2; for (int i = 0; i < 4; i++) if (i < h) s[i] = 0;", [1]),
         ("for (int i = 0; i < 4; i++) for (int j = 0; j < 4; j++) if (n > j) s[i] = 0;", [0, 1]),
         ("for (int i = 0; i < 4; i++) if constexpr (N > 2) s[i] = 0;", [0]),
+        # a choice among what is at hand
+        ("float v = 0; for (int i = 0; i < 4; i++) if (v < s[i]) v = s[i]; p[0] = v;", [0]),
+        ("int v = 0; for (int i = 0; i < 4; i++) { if (n > i) v++; else v = 3; } p[0] = v;", [0]),
+        ("int v = 0; for (int i = 0; i < 4; i++) if (n > i) { v++; p[i] = v; }", [1]),
+        ("float v = 0; for (int i = 0; i < 4; i++) if (n > i) v += s[i]; p[0] = v;", [1]),
+        ("float v = 0; for (int i = 0; i < 4; i++) if (v > 3 && s[i] > v) v = s[i]; p[0] = v;", [1]),
+        ("__shared__ int v; for (int i = 0; i < 4; i++) if (n > i) v = i;", [1]),
     ],
 )
 def test_a_branch_counts_where_it_is_decided_when_it_runs(body: str, expected: list[int]) -> None:

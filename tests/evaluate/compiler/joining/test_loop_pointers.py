@@ -187,3 +187,23 @@ __syncthreads(); out[t] = a + s[t]; }}"""
     found = [t for t in evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces if t.weights.any()]
     inside = [t for t in found if t.site.place.line == 4]
     assert [(t.joined, int(t.weights.sum())) for t in inside] == [(16, requests)]
+
+
+@pytest.mark.parametrize(
+    ("body", "rounds", "expected"),
+    [
+        ("if (a < s[i]) a = s[i];", 31, {16}),
+        ("if (a < s[i]) { a = s[i]; at = i; }", 31, {16}),
+        ("if (s[i] > 0.5f) { a += s[i] * 2; at++; }", 43, {16}),
+        ("if (s[i] > a && s[i] < 7.f) a = s[i]; else at++;", 31, {16}),
+        ("float v = s[i]; if (a < v) a = v;", 31, {16}),
+        ("if (s[i] != 0) at++;", 31, {16}),
+    ],
+)
+def test_a_choice_of_what_is_at_hand_is_no_branch_of_the_loop(
+    body: str, rounds: int, expected: set[int]
+) -> None:
+    """The greatest of some partial results, by one thread: LDS.128, also in 31 rounds, of which the optimiser
+    makes no copies but all. What the condition has read the arm does not read again."""
+    loop = f"int at = 0; for (int i = 1; i <= {rounds}; i++) {{"
+    assert widths(loop, body + " } out[n] = at;") == expected
