@@ -171,6 +171,7 @@ def _healed(
         rounds,
         skipped_ranges(tu),
         attempt.plan.refused,
+        partial(attempt.parse, healing.text(), 0),
     )
     texts = {path: read_file(path) for path in (*files[1:], *attempt.plan.files)}
     return KeptUnit(unit, healing.tree, size, texts), spent
@@ -191,7 +192,7 @@ def glanced(source: SourceFile, options: ParseOptions, says: Callable[[bytes], b
     for _ in range(MAX_ROUNDS):
         if any(says(read_file(path)) for path in plan.files):
             return None
-        tu = _Attempt(source, main, options, plan, ()).parse("", TU_SKIP_BODIES)
+        tu = _Attempt(source, main, options, plan, ()).parse("", TU_INCOMPLETE | TU_SKIP_BODIES)
         if tu is None:
             return None
         told = [d for d in tu.diagnostics if d.category_number == _OF_PREPROCESSOR]
@@ -249,8 +250,9 @@ class _Attempt:
     plan: IncludePlan
     configuration: tuple[str, ...]
 
-    def parse(self, healed: str, how: int = 0) -> TranslationUnit | None:
-        """The translation unit; None where clang gives up. how: further options of clang's."""
+    def parse(self, healed: str, how: int = TU_INCOMPLETE) -> TranslationUnit | None:
+        """The translation unit; None where clang gives up. how: further options of clang's; by default it
+        makes no instances of functions."""
         plan = self.plan
         modern = is_modern(self.source.bytes) or any(
             scan_file(path).modern for path in plan.files if path not in plan.blanked
@@ -281,7 +283,7 @@ class _Attempt:
                         self.main,
                         args=[*arguments, *seeing],
                         unsaved_files=unsaved,
-                        options=TU_RECORD | TU_INCOMPLETE | TU_KEEP_GOING | how,
+                        options=TU_RECORD | TU_KEEP_GOING | how,
                     )
                 return unit
             except TranslationUnitLoadError:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import field
 
 from clang.cindex import TranslationUnit
@@ -41,6 +42,8 @@ class Unit:
     """Per file, the byte ranges that the preprocessor left out."""
     refused: tuple[tuple[str, str], ...] = ()
     """Included files that are not read, and why."""
+    instantiated: Callable[[], TranslationUnit | None] = lambda: None
+    """Parses the same once more, and lets clang make the instances of functions that the text asks for."""
 
     def texts(self) -> tuple[SkippedText, ...]:
         """The project files with what this configuration skips in them, for counting what the text shows."""

@@ -147,6 +147,19 @@ class VariableTemplate:
 
 
 @record(frozen=True, slots=True)
+class Choice:
+    """What a call that a template leaves open means in one instance. id: of the function, or of the explicit
+    specialisation; "" for one of a library. instance: template arguments by the ids of their parameters.
+    given: the types of the call's arguments. whole: whether `instance` has all arguments; not those of packs.
+    """
+
+    id: str
+    instance: tuple[tuple[str, TemplateArgument], ...]
+    given: tuple[Type, ...]
+    whole: bool = True
+
+
+@record(frozen=True, slots=True)
 class Unparsed:
     """Text that mentions shared memory and did not reach the AST."""
 
@@ -180,6 +193,8 @@ class Module:
     """By unqualified name."""
     overloads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Function ids by unqualified name, for calls that clang left unresolved (templates)."""
+    choices: Mapping[Place, tuple[Choice, ...]] = field(default_factory=dict)
+    """What clang finds such calls to mean in the instances that it makes, by where they stand."""
     unparsed: tuple[Unparsed, ...] = ()
     missing_includes: tuple[str, ...] = ()
     lost: tuple[Unparsed, ...] = ()

@@ -19,14 +19,16 @@ from smemlint.records import record
 
 @record(frozen=True, slots=True)
 class Scalar:
-    """A fundamental type, an enum's underlying type, or a fragment-free 2-byte float.
+    """A fundamental type, an enumeration, or a fragment-free 2-byte float.
 
-    size is in bytes; align equals size. `void` has size 0.
+    size is in bytes; align equals size. `void` has size 0. kind: of an enumeration, that of its
+    integers.
     """
 
     name: str
     size: int
     kind: typing.Literal["int", "uint", "bool", "float", "void"]
+    enumeration: bool = False
 
 
 INT = Scalar("int", 4, "int")

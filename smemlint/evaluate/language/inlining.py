@@ -11,6 +11,7 @@ from smemlint.evaluate.language.accesses import escape, store
 from smemlint.evaluate.language.conversions import as_base, coerce, type_of
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.language.lifetimes import endings
+from smemlint.evaluate.language.meant import choices_here, is_open, meant, of_given
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
 from smemlint.evaluate.language.packs import FORWARDS, expanded, pack_of
@@ -87,10 +88,10 @@ def invoke(
 ) -> Value | Reference | None:
     """Inline the first candidate that fits; None when none does."""
     arguments = expanded(m, arguments)
+    known = choices_here(m, place)
+    candidates = meant(m, candidates, known)
     device = [f for f in candidates if f.side != "host"] if not m.host else list(candidates)
-    fitting = takes(device, len(arguments))
-    if m.host and not fitting:  # nobody knows the rest
-        fitting = [f for f in device if len(f.parameters) > len(arguments)]
+    fitting = takes(device, len(arguments)) or _otherwise(m, device, len(arguments))
     if not fitting:
         return None
     if m.effort.depth >= MAX_DEPTH:
@@ -109,6 +110,9 @@ def invoke(
         else:
             values.append(begun(m, a) if _by_value(fitting, len(values)) else rvalue(m, a))
     plain = [o for v in values if isinstance(v, Pointer) for o in _not_volatile(v)]
+    if len(fitting) > 1:
+        known = of_given(m, known, values)
+        fitting = [] if is_open(known) else meant(m, fitting, known)
     fits = best_fits(m, fitting, explicit, values, this, outer)
     if not fits:
         return None
@@ -156,6 +160,15 @@ def _unread(
             m.note(reason.code, f"`{f.name}` is given the address of `{v.object.name}`", place)
     forget_given(this, [v for v, p in zip(values, f.parameters, strict=False) if not p.const])
     return Other(reason=reason)
+
+
+def _otherwise(m: Machine, candidates: Sequence[Function], count: int) -> list[Function]:
+    """Functions that do not name so many parameters: of the host those with more, of which nobody knows the
+    rest; of the device the only one with less, which ends with `...`."""
+    if m.host:
+        return [f for f in candidates if len(f.parameters) > count]
+    fewer = [f for f in candidates if len(f.parameters) < count]
+    return fewer if len(fewer) == 1 else []
 
 
 def forget_given(this: Pointer | None, values: Sequence[object]) -> None:

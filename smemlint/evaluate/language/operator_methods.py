@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smemlint.evaluate.language.expression_types import Typed, type_of_expression
+from smemlint.evaluate.language.meant import choices_here
 from smemlint.evaluate.language.overloads import (
     declared_operators,
     free_operators,
@@ -50,6 +51,11 @@ def _operator_call(m: Machine, e: Unary | Binary | Assign) -> Expr | None:
     first, rest = _operands(e)
     if rest and isinstance(rest[0], InitList):
         return None
+    known = [m.module.functions[id] for id in {c.id for c in choices_here(m, e.place)}]
+    if len(known) == 1 and known[0].name == f"operator{op}":
+        if known[0].record is None:
+            return Call(Name(known[0].id, known[0].name, e.place), (first, *rest), e.place)
+        return Call(Member(first, known[0].name, place=e.place), rest, e.place)
     found = type_of_expression(m, first)
     if outside and (called := _function(m, outside, found, (first, *rest), e.place)) is not None:
         return called

@@ -214,6 +214,8 @@ def _rank(m: Machine, t: Type, have: Type) -> float:
     if t == have:
         return 4
     if isinstance(t, Scalar) and isinstance(have, Scalar):
+        if t.enumeration:
+            return -4
         promotion = t == (DOUBLE if have == FLOAT else promoted(have))
         return 3 if promotion else 1 + ((t.kind == "float") == (have.kind == "float"))
     if isinstance(t, RecordRef) and isinstance(have, RecordRef):

@@ -22,15 +22,19 @@ from smemlint.evaluate.values.number import (
 )
 from smemlint.evaluate.values.unknowns import Unknowns
 from smemlint.ir import Scalar
-from smemlint.ir.types import INT, LONG
+from smemlint.ir.types import INT, LONG, UINT, ULONG
 
+_BEHIND = {("int", 4): INT, ("uint", 4): UINT, ("int", 8): LONG, ("uint", 8): ULONG}
+"""What enumerations are computed with."""
 _USUAL = 1 << 13
 """How large an unknown may well be, of which nothing else is known."""
 
 
 def promoted(t: Scalar) -> Scalar:
     """Return the type that C computes with in place of a small one."""
-    return INT if t.kind in ("bool", "int", "uint") and t.size < 4 else t
+    if t.kind in ("bool", "int", "uint") and t.size < 4:
+        return INT
+    return _BEHIND[t.kind, t.size] if t.enumeration else t
 
 
 def common_type(a: Scalar, b: Scalar) -> Scalar:

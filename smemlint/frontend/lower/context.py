@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Protocol
@@ -35,6 +35,9 @@ class ParsedUnit(Protocol):
 
     @property
     def tu(self) -> cindex.TranslationUnit: ...
+
+    @property
+    def instantiated(self) -> Callable[[], cindex.TranslationUnit | None]: ...
 
     @property
     def skipped(self) -> Mapping[str, Sequence[tuple[int, int]]]: ...

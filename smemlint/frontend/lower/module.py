@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import TypeAlias, TypeVar
 
+from clang.cindex import TranslationUnit
+
 from smemlint.frontend.clang import cursors, kinds
 from smemlint.frontend.clang.cursors import Node
 from smemlint.frontend.clang.names import Declarations, Definition, valid, words_in
@@ -22,6 +24,7 @@ from smemlint.frontend.lower.names import NameLowering
 from smemlint.frontend.lower.stmts import StatementLowering
 from smemlint.frontend.lower.templates.deduced import deduced
 from smemlint.frontend.lower.templates.instances import explicit_instances, explicit_records, instantiating
+from smemlint.frontend.lower.templates.instantiated import choices, open_calls
 from smemlint.frontend.lower.templates.variables import variable_templates
 from smemlint.frontend.lower.text import TextLowering
 from smemlint.frontend.lower.types import TypeLowering
@@ -84,15 +87,27 @@ def lower(
     it stands for, beside itself. whole: paths of the files of which device code matters, None for all. kept:
     what was made of this unit before; other wanted names often lead to the same functions.
     """
-    with _context(unit, path, own) as c:
+    with _context(unit.tu, unit, path, own) as c:
         c.whole = whole
         roots = _roots(c, wanted)
         made = [] if kept is None else kept.setdefault((roots.key(), c.own), [])
         for bodies, found in made:
             if all(c.is_whole(path) == answer for path, answer in bodies.items()):
                 return found
-        made.append((c.found.bodies, _lowered(c, roots, path, configuration)))
-        return made[-1][1]
+        lowered = _lowered(c, roots, path, configuration)
+        lowered = replace(lowered, module=_with_choices(unit, lowered.module, path, own))
+        made.append((c.found.bodies, lowered))
+        return lowered
+
+
+def _with_choices(unit: ParsedUnit, module: Module, path: str, own: frozenset[str]) -> Module:
+    """The module, with what calls in templates mean where that could be several functions."""
+    places = open_calls(module)
+    tu = unit.instantiated() if places else None
+    if tu is None:
+        return module
+    with _context(tu, unit, path, own) as c:
+        return replace(module, choices=choices(c, module, places))
 
 
 def _lowered(c: Context, roots: _Roots, path: str, configuration: str) -> Lowered:
@@ -120,7 +135,7 @@ def _lowered(c: Context, roots: _Roots, path: str, configuration: str) -> Lowere
 
 def lower_named(unit: ParsedUnit, path: str, configuration: str, names: frozenset[str]) -> Module:
     """Lower the functions of these names alone, and whatever they call."""
-    with _context(unit, path) as c:
+    with _context(unit.tu, unit, path) as c:
         for function in list(c.declarations.functions.values()):
             if function.name in names and function.file.path == path:
                 c.work.require(function)
@@ -131,11 +146,13 @@ def lower_named(unit: ParsedUnit, path: str, configuration: str, names: frozense
 
 
 @contextmanager
-def _context(unit: ParsedUnit, path: str, own: frozenset[str] = frozenset()) -> Iterator[Context]:
-    positions = Positions(unit.tu, unit.is_project_file, unit.skipped)
+def _context(
+    tu: TranslationUnit, unit: ParsedUnit, path: str, own: frozenset[str] = frozenset()
+) -> Iterator[Context]:
+    positions = Positions(tu, unit.is_project_file, unit.skipped)
     declarations = Declarations(positions)
-    declarations.walk(cursors.root(unit.tu))
-    c = Context(unit.tu, positions, declarations, own=own | {path})
+    declarations.walk(cursors.root(tu))
+    c = Context(tu, positions, declarations, own=own | {path})
     c.types = TypeLowering(c)
     c.texts = TextLowering(c)
     c.exprs = ExpressionLowering(c)

@@ -164,7 +164,11 @@ class TypeLowering:
 
     def enum(self, declaration: Node) -> Type:
         found = cursors.canonical_type(cursors.enum_integer_type(declaration))
-        return BY_KIND.get(found.kind, INT) if found.kind else INT
+        behind = BY_KIND.get(found.kind, INT) if found.kind else INT
+        name = cursors.spelling(declaration)
+        if not name or "(" in name or not isinstance(behind, Scalar):
+            return behind
+        return Scalar(self._c.declarations.qualified(declaration), behind.size, behind.kind, True)
 
     def _unexposed(self, type_: CType) -> Type:
         text = cursors.type_spelling(type_)

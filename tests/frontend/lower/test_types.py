@@ -239,9 +239,9 @@ def test_an_enumeration_is_as_wide_as_the_type_that_is_written() -> None:
     __global__ void k() { __shared__ Task s[32]; s[threadIdx.x].kind = A; }"""
     record: Record = module(text).records["Task"]
     assert [(show_type(f.type), f.type.size) for f in record.fields if isinstance(f.type, Scalar)] == [
-        ("unsigned char", 1),
-        ("unsigned long", 8),
-        ("int", 4),
+        ("Kind", 1),
+        ("Wide", 8),
+        ("Plain", 4),
     ]
 
 

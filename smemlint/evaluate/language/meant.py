@@ -1,0 +1,53 @@
+"""Which function a call in a template means, by what clang found when it made the instances."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from smemlint.evaluate.language.conversions import type_of
+from smemlint.evaluate.machine.machine import Machine
+from smemlint.evaluate.types.matching import Binding
+from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.value import Pointer, Value
+from smemlint.ir import Function, Literal, Place, Type
+from smemlint.ir.module import Choice
+
+
+def choices_here(m: Machine, place: Place | None) -> Sequence[Choice]:
+    """Return what a call means in the instances that the frame may be of; nothing where that is not known."""
+    every = m.module.choices.get(place, ()) if place is not None and m.module.choices else ()
+    found = [c for c in every if all(_may_be(m.bindings.get(id), x) for id, x in c.instance)]
+    return () if any(not c.id for c in found) else found
+
+
+def _may_be(binding: Binding | None, argument: object) -> bool:
+    """Whether a template argument of the frame may be that of an instance."""
+    if isinstance(binding, Int):
+        return not isinstance(argument, Literal) or binding.const is None or binding.const == argument.value
+    return binding is None or isinstance(binding, tuple) or binding == argument
+
+
+def of_given(m: Machine, choices: Sequence[Choice], values: Sequence[Value]) -> Sequence[Choice]:
+    """Return those of the choices whose call has arguments of the types of these values; all where there are
+    none, unless the instance is not known."""
+    found = [c for c in choices if all(map(_is_of, values, c.given))]
+    return found or [c for c in choices if any(id in m.bindings for id, _ in c.instance)]
+
+
+def is_open(choices: Sequence[Choice]) -> bool:
+    """Whether two instances that are told apart by nothing here mean different functions: `const` is not
+    kept."""
+    whole = [(c.instance, c.given) for c in choices if c.whole]
+    return len(set(whole)) < len(whole)
+
+
+def _is_of(v: Value, given: Type) -> bool:
+    return given in (type_of(v), v.pointee if isinstance(v, Pointer) else None)
+
+
+def meant(m: Machine, candidates: Sequence[Function], choices: Sequence[Choice]) -> list[Function]:
+    """Return the candidates that are, or have as an explicit specialisation, one of the choices; all where
+    none is."""
+    ids = {c.id for c in choices}
+    found = [f for f in candidates if not ids.isdisjoint((f.id, *m.module.specialisations.get(f.id, ())))]
+    return found or list(candidates)
