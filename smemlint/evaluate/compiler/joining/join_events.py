@@ -156,7 +156,8 @@ class JoinGroup:
 
     members: indices of events, in program order. width: bytes a lane, 2 to 16. offsets: where each thread's
     wide access starts in the array of the leader, -1 inactive; a load may cover bytes that nobody asked for.
-    leader: the member whose line the instruction carries: the first of a load, the last of a store.
+    leader: the member whose line the instruction carries: the first of a load; of stores the last where
+    machine code joins them, the highest address where the optimiser does.
     late: machine code joins them, by what it knows of their addresses.
     doubtful: a branch may stand between.
     """

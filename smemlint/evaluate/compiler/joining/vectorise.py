@@ -395,14 +395,15 @@ def _groups(events: Sequence[JoinEvent], window: _Window) -> list[JoinGroup]:
         members = tuple(sorted({index for index, _ in taken}, key=lambda index: events[index].order))
         if len(members) < 2 and events[members[0]].kind.width > width:
             continue  # it is as wide by itself
-        leader = members[0] if load else members[-1]
+        late = window.late or count * width > max(first.declared, width)
+        # machine code stores where the last one stands, the optimiser on the line of the highest address
+        leader = members[0] if load else members[-1] if late else taken[-1][0]
         if load and not _led(events, members, count == 2 and leader not in (i for i, _ in slots[low])):
             continue
         lead = next(address.lead for index, address in taken if index == leader)
         shift = lead % window.span - low * width
         offsets = events[leader].offsets
         starts = np.where(offsets >= 0, offsets - shift, -1)
-        late = window.late or count * width > max(first.declared, width)
         groups.append(JoinGroup(members, count * width, starts, leader, late, window.doubtful))
     return groups
 

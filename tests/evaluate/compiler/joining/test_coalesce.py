@@ -499,3 +499,36 @@ def test_a_pointer_that_some_lanes_move_joins_as_their_number_would(
 ) -> None:
     """What the other lanes hold is nothing to them. As nvcc's machine code has it."""
     assert instructions(f"float *p = s + 16 * t; if (t % 32 < 20) {{ {moved} }}") == joined
+
+
+@pytest.mark.parametrize(
+    ("pool", "stored"),
+    # nvcc 13.0: LDS.64 on the line of the first load; STS.64 of the optimiser on that of count[high]
+    [
+        ("__shared__ long long pool[32]; int *count = (int *)pool;", 10),
+        ("__shared__ int count[64];", 11),
+    ],
+)
+def test_the_line_of_counts_that_are_summed_in_pairs(pool: str, stored: int) -> None:
+    text = f"""__global__ void k(int *out) {{
+        {pool}
+        const int t = threadIdx.x;
+        count[t] = out[t]; count[t + 32] = out[t + 32];
+        __syncthreads();
+        const int low = t * 2, high = low + 1;
+        const int c = count[high];
+        int sum = count[low] + c; int before = __shfl_up_sync(~0, sum, 1);
+        if (t >= 1) sum += before;
+        count[high] = sum;
+        count[low] = sum - c;
+        __syncthreads();
+        out[t] = count[63 - t];
+    }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    trace = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
+    found = [
+        (c.site.place.line, c.site.op)
+        for c in score_all(trace)
+        if 6 < c.site.place.line < 12 and c.wavefronts
+    ]
+    assert sorted(found) == [(7, "load"), (stored, "store")]

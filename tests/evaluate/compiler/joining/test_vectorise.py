@@ -151,6 +151,13 @@ def test_stores_have_no_holes_and_the_last_one_leads() -> None:
     assert group.offsets.tolist() == (16 * THREADS).tolist()
 
 
+@pytest.mark.parametrize("order", [(0, 4, 8, 12), (12, 8, 4, 0), (4, 12, 0, 8), (8, 12, 0, 4)])
+def test_of_stores_that_the_optimiser_joins_the_highest_address_leads(order: tuple[int, ...]) -> None:
+    (group,) = Line(declared=16).store("s", 16, *order).groups()
+    assert (group.leader, group.width, group.late) == (order.index(12), 16, False)
+    assert group.offsets.tolist() == (16 * THREADS).tolist()
+
+
 def test_doubles_join_in_pairs() -> None:
     assert Line(declared=8).load("d", 32, 8, 16, 24, width=8).instructions() == {
         ("load", 16): 1,
