@@ -182,7 +182,12 @@ def may_start(module: Module, launch: LaunchStmt, kernels: frozenset[str] | None
         return True
     named = (launch.kernel.id,) if launch.kernel.id else module.overloaded(launch.kernel.name)
     targets = [module.functions.get(id) for id in named]
-    return not targets or any(t is None or t.side != "kernel" or t.id in kernels for t in targets)
+    return not targets or any(
+        t is None
+        or t.side != "kernel"
+        or not kernels.isdisjoint((t.id, *module.specialisations.get(t.id, ())))
+        for t in targets
+    )
 
 
 def may_run(module: Module, launching: Mapping[str, Function]) -> dict[str, Function]:
