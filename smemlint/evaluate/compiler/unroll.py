@@ -38,6 +38,10 @@ _FEW = 4
 """Rounds of a loop within that make it disappear where no more are possible."""
 _AROUND = 22
 """What the optimiser's copies of a loop within a loop take beside their bodies."""
+_EARLY_OFF, _LATE_OFF = 1, 3
+"""What the two may count more of a body in which loops disappear."""
+_JOINED = 4
+"""More iterations join nothing else."""
 _COPIES_LATE = 4
 """Fewer copies than this are not worth it late."""
 
@@ -66,6 +70,7 @@ def straight_lines(
     guards: int = 0,
     stays: bool | None = None,
     local: tuple[bool, bool] = (False, False),
+    beside: int = 0,
 ) -> Lines:
     """The straight lines of one loop.
 
@@ -78,10 +83,10 @@ def straight_lines(
     guards: how often an `if` of the body is decided at run time, as written; the machine-code compiler copies
     straight lines only. stays: of a loop around one that goes round another number of times in each of its
     iterations, whether it does (`triangle_stays`). local: what it does to arrays of the function
-    (`analysis.local_arrays`).
+    (`analysis.local_arrays`). beside: what the optimiser counts beside that (`loops.read_again`).
     """
     known = known and trip is not None
-    early = 4 * (accesses + guards) + operations + 1
+    early = 4 * (accesses + guards) + operations + 1 + beside
     late = max(1, accesses + -(-operations // 2))
     if pragma is not None:
         return _by_pragma(trip, pragma, known)
@@ -99,6 +104,17 @@ def straight_lines(
     again = 1 if guards or special else _copies_late(copies * late, rest)
     lines = (copies * again,) * (rest // again) + (copies,) * (rest % again)
     return Lines(lines, _power_of_two_in(copies * again))
+
+
+def near_a_limit(trip: int, accesses: int, operations: int, special: bool, guards: int, beside: int) -> bool:
+    """Whether a loop whose size is known a little less well may be put into lines that join otherwise."""
+    sizes = ((0, 0), (0, -_EARLY_OFF), (0, _EARLY_OFF), (_LATE_OFF, 0))
+    found = set()
+    for late, early in sizes:
+        more, less = operations + 2 * late, beside + early - 2 * late
+        step = straight_lines(trip, accesses, more, special, guards=guards, beside=less).step
+        found.add(min(step or _JOINED, _JOINED))
+    return len(found) > 1
 
 
 Counts: TypeAlias = tuple[int, int, int]
@@ -185,12 +201,13 @@ def _run_time_copies(early: int, late: int, special: bool) -> tuple[int, int]:
 
 
 def run_time_copies(
-    accesses: int, operations: int, special: bool = False, pragma: int | None = None
+    accesses: int, operations: int, special: bool = False, pragma: int | None = None, *, beside: int = 0
 ) -> tuple[int, int]:
     """Copies early, and of these late, as in `straight_lines` of an unknown trip count."""
     if pragma is not None:
         return pragma or 4, 1
-    return _run_time_copies(4 * accesses + operations + 1, max(1, accesses + -(-operations // 2)), special)
+    early = 4 * accesses + operations + 1 + beside
+    return _run_time_copies(early, max(1, accesses + -(-operations // 2)), special)
 
 
 def uneven_lines(trips: Ints, copies: int, again: int, *, rest_first: bool) -> list[tuple[Mask, int]]:

@@ -8,7 +8,7 @@ verifies it; if the loop is met again, the forms of the earlier visit are verifi
 from __future__ import annotations
 
 from smemlint.evaluate.analysis.trip_count import countable
-from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
+from smemlint.evaluate.compiler.unroll import Lines, run_time_copies, straight_lines
 from smemlint.evaluate.control_flow.join_points import meet
 from smemlint.evaluate.control_flow.masks import decode, restore, snapshot
 from smemlint.evaluate.language.conversions import truth
@@ -43,6 +43,7 @@ from smemlint.evaluate.values.objects import Snapshot
 from smemlint.evaluate.values.value import Cells
 from smemlint.ir import Loop
 from smemlint.ir.types import BOOL
+from smemlint.records import record
 
 _FOR_ALL = 2
 """About how often what a loop of unknown length holds is run: a trial, and the one that stands for all."""
@@ -55,8 +56,20 @@ def pragma_of(m: Machine, s: Loop, trip: int | None) -> int | None:
     return None if countable(s) and not uncounted(m, s) else 1
 
 
-def run_generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None = None) -> None:
-    """One iteration (as many as the compiler lines up) that stands for all that are left, `left` if known.
+@record(frozen=True, slots=True)
+class Left:
+    """What is left of a loop. rounds: None: not known; line: rounds of a straight line, and its step, where
+    the compiler knows how many there are."""
+
+    rounds: int | None = None
+    line: Lines | None = None
+
+
+_UNKNOWN = Left()
+
+
+def run_generic(m: Machine, s: Loop, exits: Exits, asked: Int, left: Left = _UNKNOWN) -> None:
+    """One iteration (as many as the compiler lines up) that stands for all that are left.
 
     asked: whether there is a first one. The mask is then that of the lanes that leave by the condition.
     """
@@ -76,7 +89,7 @@ def _draft(m: Machine, s: Loop, start: Snapshot) -> Draft | None:
 
 
 def _speculate(
-    m: Machine, s: Loop, exits: Exits, asked: Int, left: int | None, start: Snapshot, draft: Draft
+    m: Machine, s: Loop, exits: Exits, asked: Int, left: Left, start: Snapshot, draft: Draft
 ) -> bool:
     """Run the iteration that stands for all as a draft says. False, and all as before, where it does not end
     so."""
@@ -117,7 +130,7 @@ def _stand_in(
     s: Loop,
     exits: Exits,
     asked: Int,
-    left: int | None,
+    left: Left,
     start: Snapshot,
     plan: Plan,
     size: tuple[int, int, bool],
@@ -127,7 +140,7 @@ def _stand_in(
     of one; draft: what the plan was foreseen by, to be verified; returns whether it was."""
     must, may, way = m.must, m.may, m.context.way
     pragma = pragma_of(m, s, None)
-    line = straight_lines(None, *size, pragma)
+    line, rounds = left.line or straight_lines(None, *size, pragma), left.rounds
     counted = plan.counted
     if draft is not None and m.silent:
         plan.set(m, draft.count)
@@ -140,14 +153,14 @@ def _stand_in(
     m.must, m.may = m.must & going, m.may & going
     m.onward()
     m.next_turn()
-    copies = 1 if m.host else min(line.lines[0], max(left or line.lines[0], 1))  # none beyond the last
+    copies = 1 if m.host else min(line.lines[0], max(rounds or line.lines[0], 1))  # none beyond the last
     early, _ = run_time_copies(*size, pragma)
-    if left is None and not m.host:
+    if rounds is None and not m.host:
         _note_line(m, s, early, copies)
     weight, times, opened = m.context.weight, m.context.times, m.context.open
-    m.context.weight *= max((left or 0) // copies, 1)
-    m.context.times *= 1 / copies if left is None else max(left, 1) / (max(left // copies, 1) * copies)
-    m.context.open += left is None
+    m.context.weight *= max((rounds or 0) // copies, 1)
+    m.context.times *= 1 / copies if rounds is None else max(rounds, 1) / (max(rounds // copies, 1) * copies)
+    m.context.open += rounds is None
     if not asked.known:
         m.context.undecided.append(Undecided(m.unknowns.value(BOOL, "runs", low=0, high=1), taken.together))
     done = m.code_size.counts
@@ -164,7 +177,7 @@ def _stand_in(
         if s.condition is not None:
             c = here(m, ar.truth_of(truth(m, full(m, s.condition)), m.unknowns))
             apart = max(apart, parting_of(c, m.may))
-            if i == 0 and left is None and (c.known or c.varying):
+            if i == 0 and rounds is None and (c.known or c.varying):
                 again = decode(m, c)
                 if some(again.may):
                     m.must, m.may = again.must, again.may
@@ -181,7 +194,7 @@ def _stand_in(
             holds = draft.holds(snapshot(m).cells, begun)
         if not holds or not m.anyone():
             break
-    if left is None and holds and m.anyone():
+    if rounds is None and holds and m.anyone():
         _only_first(m, inside[1] & ~m.must, logged)
     if (m.silent or m.effort.reached == reached) and m.anyone():  # the other copies would only count
         m.code_size.add(m.code_size.since(done), copies - 1)
@@ -223,7 +236,7 @@ def _tried_out(
     s: Loop,
     exits: Exits,
     asked: Int,
-    left: int | None,
+    left: Left,
     start: Snapshot,
     earlier: Draft | None,
 ) -> None:

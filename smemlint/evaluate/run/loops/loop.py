@@ -8,7 +8,7 @@ from itertools import accumulate
 from math import prod
 from typing import TypeAlias
 
-from smemlint.evaluate.compiler.unroll import run_time_copies, straight_lines
+from smemlint.evaluate.compiler.unroll import Lines, near_a_limit, run_time_copies, straight_lines
 from smemlint.evaluate.control_flow.host_loops import only_fills, repeated, repeating
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.launch_choices import LoopOfLaunch
@@ -25,7 +25,7 @@ from smemlint.evaluate.run.loops.compile_time import (
 )
 from smemlint.evaluate.run.loops.doubling import run_doubling
 from smemlint.evaluate.run.loops.exit_blocks import ExitBlock, Ways, exits_of
-from smemlint.evaluate.run.loops.generic import pragma_of, run_generic
+from smemlint.evaluate.run.loops.generic import Left, pragma_of, run_generic
 from smemlint.evaluate.run.loops.iterations import (
     Work,
     begins_at_once,
@@ -39,6 +39,7 @@ from smemlint.evaluate.run.loops.iterations import (
     repeats,
     take_turns,
 )
+from smemlint.evaluate.run.loops.read_again import Again, read_again
 from smemlint.evaluate.run.loops.triangles import stays_around
 from smemlint.evaluate.run.loops.trips import iterations_left
 from smemlint.evaluate.run.loops.uncounted import is_counted
@@ -74,6 +75,10 @@ _WAYS = 16
 """Iterations of a loop that may be left at any of them which are looked at one by one."""
 _FEW = 8
 """How many times the usual steps a loop has whose iterations are not alike."""
+_COPIES = 8
+"""Iterations of a loop that disappears that are looked at together, where they are too many."""
+_LONG = 64
+"""Iterations of a straight line up to which a loop is not cut short in its middle."""
 _VISITS = 6
 """Iterations of a long loop that are run, trials included, before one stands for all that are left."""
 
@@ -172,11 +177,12 @@ def _go_round(m: Machine, s: Loop) -> None:
     turns: list[int] = []
     ended: list[int] = []
     body: tuple[int, int, bool] | None = None
-    guards = 0
+    guards = beside = 0
     launched = LoopOfLaunch(m, s)
     line, unknowns = m.lines.region, m.unknowns.count
     most, entered = (0, 0, 0), m.code_size.counts
     gone, for_all, reached = True, False, m.effort.reached
+    cut = Lines((1,), 1)
     once: Snapshot | None = None
     counter = counter_of(s)
     stays = stays_around(m, s, trip, counter)
@@ -219,9 +225,11 @@ def _go_round(m: Machine, s: Loop) -> None:
         unsure = exits.uncertain and trips >= (2 if trip is None or trip * around > _WAYS else _WAYS)
         unsure = unsure and _may_leave(s)
         limit = _fewer(m, s, limit, trips, m.effort.reached > reached)
-        if trips >= limit or spent or unsure:
+        amid = (trip is not None or not gone) and cut.lines[0] <= _LONG and trips % cut.lines[0]
+        if unsure or ((trips >= limit or spent) and not amid):
             at = m.lines.region if gone and trip is not None else None
-            left = _cut_short(m, s, exits, head, left, None if trip is None else trip - trips)
+            known_left, line_left = (None, None) if trip is None else (trip - trips, cut)
+            left = _cut_short(m, s, exits, head, left, known_left, line_left)
             _go_on(m, at, m.effort.reached > reached)
             break
         if trips in ends:
@@ -243,15 +251,20 @@ def _go_round(m: Machine, s: Loop) -> None:
             break
         once = repeating(m, s, counter) if trips == 1 and m.anyone() else None
         if trips == 1:
-            body = *done[:2], m.code_size.special > before.special
+            again = Again() if m.host else read_again(m.log[before.logged :], counter)
+            body = done[0] - again.loads, done[1], m.code_size.special > before.special
             own = m.code.guards(m.frame.function, s) if trip is not None and not m.host else 0
             guards = done[2] + own
             local = (False, False) if m.host else m.code.turns_local(m.frame.function, s)
             known = trip is not None
-            lines = straight_lines(trip, *body, pragma, known=known, guards=guards, stays=stays, local=local)
+            beside = again.beside
+            lines = straight_lines(
+                trip, *body, pragma, known=known, guards=guards, stays=stays, local=local, beside=beside
+            )
             gone = trip is not None and len(lines.lines) <= 1
             ends = frozenset(accumulate(lines.lines)) if trip is not None else frozenset(range(1, limit + 1))
             exits.stays = not gone
+            cut = Lines((_COPIES,), _COPIES) if gone else Lines(lines.lines[:1], lines.step)
             if not gone:
                 _separate(m, before)
                 starts[0] = (before.logged, m.lines.region) if m.lines.region != before.region else starts[0]
@@ -263,7 +276,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     if not gone:
         if body is not None:
             visits = Visits(starts, turns, ended)
-            _line_up(m, s, visits, trip, body, pragma, guards, stays)
+            _line_up(m, s, visits, trip, body, pragma, guards, stays, beside)
         m.turns.stays += 1
         m.straight()
         for_all |= trips != 1 or len(exits.iterations) != 1  # one round does not tell what others would do
@@ -298,7 +311,7 @@ def _is_spent(m: Machine, began: int, starts: list[tuple[int, int]], *, alike: b
 def _left_open(m: Machine, s: Loop, exits: Exits, c: Int) -> None:
     """Run the rounds of a loop whose condition nobody can decide, or scale alone."""
     if not run_doubling(m, s, exits, c):
-        run_generic(m, s, exits, c, iterations_left(m, s) if c.known else None)
+        run_generic(m, s, exits, c, Left(iterations_left(m, s) if c.known else None))
 
 
 def _fewer(m: Machine, s: Loop, limit: int, trips: int, started: bool) -> int:
@@ -327,13 +340,22 @@ def _head(m: Machine, s: Loop, left: Mask) -> Head | None:
     return (snapshot(m), m.must, m.may, left, len(m.log)) if sets else None
 
 
-def _cut_short(m: Machine, s: Loop, exits: Exits, head: Head | None, left: Mask, known: int | None) -> Mask:
-    """Let one iteration stand for those that are left, `known` if that is known; returns who left before."""
+def _cut_short(
+    m: Machine,
+    s: Loop,
+    exits: Exits,
+    head: Head | None,
+    left: Mask,
+    known: int | None,
+    line: Lines | None,
+) -> Mask:
+    """Let one iteration stand for those that are left (`known` of them); returns who left before. line:
+    of how many of them it stands in, where the compiler knows how many there are."""
     if head is None:
         left_early = exits.uncertain and _may_leave(s)
         known = iterations_left(m, s, alike=left_early) if known is None else known
         open_ = exits.next.passed or left_early
-        run_generic(m, s, exits, Int(1), None if open_ else known)
+        run_generic(m, s, exits, Int(1), Left() if open_ else Left(known, line))
         return left
     exits.end.kept, exits.end.gone = exits.end.kept & ~head[2], exits.end.gone & ~head[2]
     run_generic(m, _back_to(m, s, head), exits, Int(1))
@@ -394,12 +416,15 @@ def _line_up(
     pragma: int | None,
     guards: int,
     stays: bool | None,
+    beside: int,
 ) -> None:
     """Put the iterations of a loop that stays into straight lines. body: its accesses and operations."""
     known = trip is not None
     trips = trip if trip is not None else len(visits.starts)
-    lines = straight_lines(trips, *body, pragma, known=known, guards=guards, stays=stays)
-    early, _ = run_time_copies(*body, pragma)
+    lines = straight_lines(trips, *body, pragma, known=known, guards=guards, stays=stays, beside=beside)
+    early, _ = run_time_copies(*body, pragma, beside=beside)
+    if trip and beside and pragma is None and stays is None and near_a_limit(trip, *body, guards, beside):
+        m.turns.told.update(visits.turns)
     if not known and m.context.loops[-1].told and early > 1:
         # Of few rounds what the copies leave over may disappear as well, or stay a loop.
         ends = lines.lines.count(1)
