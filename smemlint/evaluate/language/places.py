@@ -18,6 +18,7 @@ from smemlint.evaluate.machine.dispatch import converted, lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.elements import holds_elements, leads
 from smemlint.evaluate.model import Unresolved
+from smemlint.evaluate.types.bases import owner_of
 from smemlint.evaluate.types.layout import Around
 from smemlint.evaluate.types.library_layout import is_array
 from smemlint.evaluate.values.host_limits import one_set
@@ -39,11 +40,12 @@ from smemlint.ir import (
     Place,
     PointerTo,
     RecordRef,
+    This,
     Type,
     Unary,
 )
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import INT, LONG, is_reference
+from smemlint.ir.types import INT, LONG, is_reference, pointed_to
 
 UNKNOWN_SIZE = 1 << 24
 """Bytes that a member of unknown size has in a variable."""
@@ -253,7 +255,23 @@ def member_place(m: Machine, e: Member) -> Pointer | Value:
         base = place_of(m, e.base)
     else:
         base = lvalue(m, e.base)
-    return field_of(m, base, e.name, e.place)
+    return field_of(m, _as_named(m, e.base, base), e.name, e.place)
+
+
+def _as_named(m: Machine, e: Expr, base: Pointer | Value) -> Pointer | Value:
+    """The part of an object with a virtual table that the class of a variable, or of the method that runs,
+    names: a class below may have members of the same names."""
+    layout = m.types.layout(base.pointee) if isinstance(base, Pointer) else None
+    if layout is None or not layout.dynamic or not isinstance(base, Pointer):
+        return base
+    if isinstance(e, This):
+        named = m.frame.function.record if m.frame.function is not None else None
+    else:
+        found = m.find(e.id) if isinstance(e, Name) else None
+        t = pointed_to(found.type) if found is not None else None
+        named = t.name if isinstance(t, RecordRef) else None
+    owner = owner_of(m.types, base.pointee, named, dynamic=True) if named is not None else None
+    return Pointer(base.object, plus(base.offset, owner[0]), owner[1]) if owner is not None else base
 
 
 def _start_of(m: Machine, t: RecordRef, member: Around) -> Int:

@@ -37,13 +37,13 @@ def base_called(types: Types, t: RecordRef, name: str) -> RecordRef | None:
     return None
 
 
-def owner_of(types: Types, t: Type, record: str) -> tuple[int, RecordRef] | None:
+def owner_of(types: Types, t: Type, record: str, *, dynamic: bool = False) -> tuple[int, RecordRef] | None:
     """The base of a class that is an instance of a record, and where it begins; None: there is none, or the
-    class has a virtual table."""
+    class has a virtual table. dynamic: also of such a class."""
     if not isinstance(t, RecordRef) or record == t.name:
         return None
     layout, own = types.layout(t), types.record_of(t)
-    if layout is None or layout.dynamic or (own is not None and own[0].name == record):
+    if layout is None or layout.dynamic > dynamic or (own is not None and own[0].name == record):
         return None
     for base, at in _all_bases(types, t, DEEPEST):
         found = types.record_of(base)

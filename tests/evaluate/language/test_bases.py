@@ -177,3 +177,48 @@ def test_a_virtual_function_of_an_object_of_a_known_class_is_followed(call: str)
     (module,) = load(source_from_bytes("k.cu", (BELOW % call).encode()))
     scored = score_all(evaluate(module, module.kernels()[0], Launch((32, 1, 1))))
     assert [c.wavefronts for c in scored if c.site.op == "store"] == [4]
+
+
+NAMED = """
+struct Rows {
+    int pitch;
+    __device__ virtual int at(int t) const { return t * pitch; }
+};
+struct Skewed : Rows {
+    int pitch = 3;
+    __device__ int at(int t) const final { return Rows::at(t) + t * pitch * 8; }
+};
+struct Plain : Rows {
+    int pitch = 3;
+    __device__ int by(int t) const { auto step = [&] { return pitch; }; return step() * t; }
+};
+__device__ int of(const Rows &r, int t) { return r.pitch * t; }
+__device__ int through(const Rows *r, int t) { return r->pitch * t; }
+__global__ void k(float *p) {
+    __shared__ float s[2048];
+    const int t = threadIdx.x;
+    Skewed skewed; skewed.Rows::pitch = 2; Plain plain; plain.Rows::pitch = 4; Rows &rows = plain;
+    s[%s] = p[t]; __syncthreads(); p[t] = s[t];
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("index", "by"),
+    [
+        ("skewed.at(t)", 26),
+        ("plain.at(t)", 4),
+        ("plain.by(t)", 3),
+        ("plain.pitch * t", 3),
+        ("of(skewed, t)", 2),
+        ("through(&plain, t)", 4),
+        ("rows.pitch * t", 4),
+    ],
+)
+def test_a_member_is_that_of_the_class_which_is_named(index: str, by: int) -> None:
+    """Of an object with a virtual table, the derived class's of the same name was taken."""
+    (module,) = load(source_from_bytes("k.cu", (NAMED % index).encode()))
+    traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert [(t.grade, t.offsets[0].tolist()) for t in traces if t.site.op == "store"] == [
+        (Grade.EXACT, [4 * by * t for t in range(32)])
+    ]
