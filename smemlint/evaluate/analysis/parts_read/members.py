@@ -51,6 +51,8 @@ class _Uses:
     members: set[str]
     copies: set[str]
     passed: list[tuple[Call, int]]
+    lent: list[tuple[Call, int, str]]
+    """Calls that get a pointer to one member (`twice(&v.x)`), as which argument."""
     whole: bool = False
     sets: bool = False
     """A member of it is set."""
@@ -247,6 +249,7 @@ def _is_touched(id: str, uses: dict[str, _Uses], functions: Functions, depth: in
     return (
         bool(own.members)
         or own.sets
+        or bool(own.lent)
         or any(_is_touched(copy, uses, functions, depth, seen) for copy in own.copies)
         or any(_is_argument_touched(call, index, functions, depth) for call, index in own.passed)
     )
@@ -340,24 +343,18 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
     references = {id for id, v in variables(f).items() if is_reference(v.type)}
 
     def of(name: Name) -> _Uses:
-        return uses.setdefault(name.id, _Uses(set(), set(), []))
+        return uses.setdefault(name.id, _Uses(set(), set(), [], []))
 
     def look(node: object) -> None:
         if isinstance(node, Member) and (inner := _path(node, arrays)) is not None:
             of(inner[0]).members.add(inner[1])
             look_at_indices(inner[2])
-        elif own := node if isinstance(node, Name) else _pointed_into(node, arrays):
-            of(own).whole = True
-            look_at_indices(node.operand if isinstance(node, Unary) else own)
+        elif led := (node, "", node) if isinstance(node, Name) else _pointed_into(node, arrays):
+            of(led[0]).whole = True
+            look_at_indices(led[2])
         elif isinstance(node, Call):
-            look(node.callee)
-            for i, a in enumerate(node.arguments):
-                if isinstance(uncopied(a), Name):
-                    name = uncopied(a)
-                    assert isinstance(name, Name)
-                    of(name).passed.append((node, i))
-                else:
-                    look(a)
+            for left in (node.callee, *_given_away(node, arrays, of)):
+                look(left)
         elif (
             isinstance(node, Declare)
             and node.var.init is not None
@@ -396,6 +393,18 @@ def _uses_of(f: Function) -> dict[str, _Uses]:
     return uses
 
 
+def _given_away(call: Call, arrays: Set[str], of: Callable[[Name], _Uses]) -> Iterator[Expr]:
+    """Notes the variables, and pointers to their members, that a call gets; what is left to look at."""
+    for i, a in enumerate(call.arguments):
+        if isinstance(name := uncopied(a), Name):
+            of(name).passed.append((call, i))
+        elif lent := _pointed_into(a, arrays):
+            of(lent[0]).lent.append((call, i, lent[1]))
+            yield from _indices(lent[2])
+        else:
+            yield a
+
+
 def _path(e: Member, arrays: Set[str]) -> tuple[Name, str, Expr] | None:
     """The variable that a member is of, the names on the way to it (`lo.x`), and the variable's element."""
     names: list[str] = []
@@ -415,11 +424,10 @@ def _indices(e: Expr) -> Iterator[Expr]:
         e = e.base
 
 
-def _pointed_into(e: object, arrays: Set[str]) -> Name | None:
-    """The variable that a pointer to a member leads into: `dot(&v.x)` reads what lies beside it as well."""
+def _pointed_into(e: object, arrays: Set[str]) -> tuple[Name, str, Expr] | None:
+    """What `_path` finds of the member that a pointer leads to: `dot(&v.x)` may read what lies beside it."""
     at = e.operand if isinstance(e, Unary) and e.op == "&" else None
-    inner = _path(at, arrays) if isinstance(at, Member) else None
-    return None if inner is None else inner[0]
+    return _path(at, arrays) if isinstance(at, Member) else None
 
 
 def _own_member(e: Expr, arrays: Set[str]) -> Name | None:
@@ -457,7 +465,46 @@ def _of_variable(
         if more is None:
             return None
         members |= more
+    for call, index, member in own.lent:
+        steps = _steps_through(call, index, functions, depth)
+        if steps is None:
+            return None
+        members |= {_beside(member, step) for step in steps}
     return frozenset(members)
+
+
+def _beside(member: str, step: int) -> str:
+    """The name of what lies so many numbers behind a member of a vector; a step of 0 leads to any member."""
+    around, dot, name = member.rpartition(".")
+    at = "xyzw".find(name) + step if step and name in ("x", "y", "z", "w") else -1
+    return member if not step else f"{around}{dot}{'xyzw'[at] if 0 <= at < 4 else '?'}"
+
+
+def _steps_through(call: Call, index: int, functions: Functions, depth: int) -> frozenset[int] | None:
+    """Which elements the functions behind a call go to through a pointer; None: that is not known."""
+    found = functions(call) if depth < NESTED else []
+    steps: set[int] = set()
+    for f in found:
+        p = f.parameters[index] if len(f.parameters) == len(call.arguments) else None
+        if p is None or not isinstance(p.type, PointerTo) or any(x.pack for x in f.template):
+            return None
+        own = _followed(f, p.id)
+        uses = Counter(n.id for n in nodes_of(f.body) if isinstance(n, Name))[p.id]
+        if len(own) != uses:
+            return None
+        steps |= set(own)
+    return frozenset(steps) if found else None
+
+
+def _followed(f: Function, id: str) -> list[int]:
+    """The constant elements that a function goes to through a pointer: `*p`, `p[1]`."""
+    found: list[tuple[Expr, int]] = []
+    for n in nodes_of(f.body):
+        if isinstance(n, Unary) and n.op == "*":
+            found.append((n.operand, 0))
+        elif isinstance(n, Index) and isinstance(n.index, Literal):
+            found.append((n.base, n.index.value))
+    return [at for e, at in found if isinstance(e, Name) and e.id == id]
 
 
 def _of_argument(call: Call, index: int, functions: Functions, depth: int) -> frozenset[str] | None:

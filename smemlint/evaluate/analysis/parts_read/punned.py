@@ -20,6 +20,7 @@ from smemlint.ir import (
     Function,
     Index,
     Lambda,
+    Literal,
     Loop,
     Member,
     Name,
@@ -182,6 +183,43 @@ class _Search:
     def lose(self, e: Expr) -> None:
         """Note a variable whose address goes somewhere."""
         self.lost.add(self.root(e))
+
+
+@by_identity
+def moved_about(f: Function) -> frozenset[int]:
+    """id() of the expressions whose values go to variables of which one part is put into another (`x = v[0];
+    v[0] = v[3]; v[3] = x;`) that nothing else reads: which parts are needed then is not followed."""
+    search = _Search(f)
+    held = {v.id: part for v in declared(f) if v.init is not None and (part := _part_of(search, v.init))[0]}
+    moves: list[tuple[Expr, Expr]] = []
+    for n in nodes_of(f.body):
+        if isinstance(n, Assign) and n.op == "=" and (to := _part_of(search, n.target))[0]:
+            value = uncopied(n.value)
+            whence = held.get(value.id) if isinstance(value, Name) else _part_of(search, value)
+            if whence is not None and whence[0] == to[0]:
+                moves.append((uncopied(n.target), value))
+    if not moves:
+        return frozenset()
+    search.look(f.body, ())
+    moving = {id(e) for move in moves for e in move} | {id(uncopied(v.init)) for v in declared(f) if v.init}
+    read = {
+        _part_of(search, part.place)
+        for parts in search.reads.values()
+        for part in parts
+        if id(part.place) not in moving
+    }
+    moved = {to[0] for target, _ in moves if (to := _part_of(search, target)) not in read or to[1] is None}
+    return frozenset(at for at, (id, _) in search.given.items() if id in moved)
+
+
+def _part_of(search: _Search, e: Expr) -> tuple[str, str | int | None]:
+    """The variable of which an expression names one part, and which; "" of any other, None: not known."""
+    e = uncopied(e)
+    if isinstance(e, Member):
+        return search.root(e), e.name
+    if isinstance(e, Index):
+        return search.root(e), e.index.value if isinstance(e.index, Literal) else None
+    return "", None
 
 
 def _key(value: Expr) -> int:

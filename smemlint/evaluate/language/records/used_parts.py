@@ -8,6 +8,7 @@ from smemlint.banks import WORD
 from smemlint.evaluate.analysis.parts_read.chosen_records import needed_first
 from smemlint.evaluate.analysis.parts_read.halves import halves_read, member_halves, narrow_reads
 from smemlint.evaluate.analysis.parts_read.members import halved, members_set
+from smemlint.evaluate.analysis.parts_read.punned import moved_about
 from smemlint.evaluate.language.records.padded import (
     has_gaps,
     is_padded_twice,
@@ -45,6 +46,9 @@ def used_of(m: Machine, p: Pointer, t: Type, size: int, node: Expr | None) -> li
     parts = _members_of(m, f, t, size, node)
     if parts is None and size % WORD == 0 and (words := words_read(m, f, node)) is not None:
         parts = [(at, WORD) for at in words]
+    if id(node) in moved_about(f):
+        m.journal.chosen.add(id(node))
+        parts = parts or [(at, WORD) for at in range(0, size, WORD)]
     if parts is not None:
         found: list[Moved] | None = moved(m, t, parts)
     else:
