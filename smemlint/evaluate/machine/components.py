@@ -277,6 +277,8 @@ class Turns:
     """By turn that stands for a straight line of a loop of unknown length: the iterations in it."""
     adrift: set[int] = field(default_factory=set)
     """First turns of straight lines that may begin at any iteration: what is left over runs before them."""
+    begun: dict[int, int] = field(default_factory=dict)
+    """By first turn of such a line: the number with which the loop begins to count."""
     uneven: set[int] = field(default_factory=set)
     """Turns in which lanes stand at different iterations: forms alone say how addresses move."""
     told: set[int] = field(default_factory=set)

@@ -20,7 +20,7 @@ from smemlint.evaluate.compiler.joining.join_events import (
     JoinGroup,
     JoinKind,
 )
-from smemlint.evaluate.compiler.joining.loop_pointers import adrift, starts_off
+from smemlint.evaluate.compiler.joining.loop_pointers import adrift, begun, starts_off
 from smemlint.evaluate.compiler.log import Entry, Log, distance
 from smemlint.evaluate.compiler.passes import compiled
 from smemlint.evaluate.machine.machine import Barrier, Event, Machine, SiteLog
@@ -72,13 +72,13 @@ class AddressFacts:
         self.forms = forms
         starts = starts_of(m)
         off, self.doubtful = starts_off(m, log)
-        drift = adrift(m, log)
+        drift, before = adrift(m, log), begun(m, log)
         self.stale = {e.region for e in logged if isinstance(e, Event) and e.stale}
         self.sites = {
             id(s): _SiteFacts(
-                declared_alignment(m, s.object),
+                gcd(declared_alignment(m, s.object), before.get(id(s), 0)),
                 starts.get(id(s.object)),
-                gcd(_steps(m, forms, log.of(s), regions), _off(m, s, off), drift.get(id(s), 0)),
+                gcd(_steps(m, forms, log.of(s), regions), _off(m, s, off, before), drift.get(id(s), 0)),
                 _path(forms, log.of(s)),
             )
             for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
@@ -411,9 +411,10 @@ def _is_fixed(m: Machine, node: Expr | None) -> bool:
     return isinstance(node, Name) and node.id in m.memory.shared
 
 
-def _off(m: Machine, s: SiteLog, off: Mapping[int, int]) -> int:
+def _off(m: Machine, s: SiteLog, off: Mapping[int, int], before: Mapping[int, int]) -> int:
     """What divides a pointer that starts in the middle of its loop's copies, 0 where that does not matter."""
-    return 0 if declared_alignment(m, s.object) >= 2 * s.width else off.get(id(s), 0)
+    declared = gcd(declared_alignment(m, s.object), before.get(id(s), 0))
+    return 0 if declared >= 2 * s.width else off.get(id(s), 0)
 
 
 def _steps(m: Machine, forms: Forms, events: Sequence[Event], chosen: set[int]) -> int:

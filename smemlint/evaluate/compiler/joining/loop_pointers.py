@@ -9,7 +9,7 @@ written; so do addresses that are the same in all lanes. Measured in docs/dev/jo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import gcd
 
@@ -246,14 +246,26 @@ def _root(e: Expr | None) -> str | None:
 
 def adrift(m: Machine, log: Log) -> dict[int, int]:
     """Return by id() of a site the bytes from one iteration to the next, where a line may begin at any."""
+    return _ways_to_the_next(m, log, dict.fromkeys(m.turns.adrift, 1))
+
+
+def begun(m: Machine, log: Log) -> dict[int, int]:
+    """Return by id() of a site the bytes that copies of a loop go before their first iteration, where it does
+    not count from 0: the optimiser does not see that `i`, from 1 on by fours, is odd."""
+    return _ways_to_the_next(m, log, m.turns.begun)
+
+
+def _ways_to_the_next(m: Machine, log: Log, times: Mapping[int, int]) -> dict[int, int]:
+    """By id() of a site, so many times the bytes from one iteration to the next. times: by line."""
     found: dict[int, int] = {}
-    for line, events in _by_line_and_array(m, log) if m.turns.adrift else ():
-        for site in {id(e.site): e.site for e in events}.values() if line in m.turns.adrift else ():
+    for line, events in _by_line_and_array(m, log) if any(times.values()) else ():
+        for site in {id(e.site): e.site for e in events}.values() if times.get(line) else ():
             own = [e for e in events if e.site is site]
             copies = m.turns.copied.get(line, len({e.turn for e in own}))
             once = len(own) // copies
             if once and len(own) == once * copies and copies > 1:
-                found[id(site)] = gcd(found.get(id(site), 0), _apart(own[0], own[once]) or 0)
+                apart = _apart(own[0], own[once]) or 0
+                found[id(site)] = gcd(found.get(id(site), 0), times[line] * apart)
     return found
 
 

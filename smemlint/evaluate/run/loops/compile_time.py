@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import replace
+from math import gcd
 
 from smemlint.evaluate.analysis.trip_count import other_ends, step_of
 from smemlint.evaluate.machine.dispatch import unseen
@@ -68,6 +69,36 @@ def rest_first(m: Machine, s: Loop) -> bool:
             if init is not None and begins_constant(m, init):
                 return False
     return not _is_short(m, s)
+
+
+def counts_from(m: Machine, s: Loop) -> int:
+    """Return the number with which the whole numbers that a loop changes begin; 0 where one begins with 0, or
+    with what is no constant."""
+    found = 0
+    for id in _counted(s):
+        o = m.find(id)
+        if o is not None and o.var is not None and isinstance(o.type, Scalar) and o.type.kind != "float":
+            init = start_of(s, o.var)
+            start = constant_here(unseen(m, init)) if init is not None and begins_constant(m, init) else None
+            if not start:
+                return 0
+            found = gcd(found, start)
+    return found
+
+
+@by_identity
+def _counted(s: Loop) -> frozenset[str]:
+    """Those that the loop's step sets to what they were before and more, or its body, if there is no step."""
+    step = s.body if s.step is None else s.step
+    found = {t.id for n in walk(step) if _goes_on(n) and isinstance(t := target_of(n), Name)}
+    return frozenset(found) & frozenset(_changed(s))
+
+
+def _goes_on(n: object) -> bool:
+    """Whether a node sets something to what it was before and more."""
+    if isinstance(n, Assign) and n.op == "=":
+        return isinstance(n.target, Name) and n.target.id in names_in(n.value)
+    return target_of(n) is not None
 
 
 def _is_short(m: Machine, s: Loop) -> bool:

@@ -27,7 +27,7 @@ from smemlint.evaluate.run.loops.carried import (
     revised,
     verified,
 )
-from smemlint.evaluate.run.loops.compile_time import rest_first
+from smemlint.evaluate.run.loops.compile_time import counts_from, rest_first
 from smemlint.evaluate.run.loops.iterations import (
     State,
     iterate,
@@ -118,6 +118,7 @@ def _note_line(m: Machine, s: Loop, early: int, copies: int) -> None:
         turns.lone[turn] = False
         return
     turns.copied[turn] = copies
+    turns.begun[turn] = counts_from(m, s)
     start_off(m, turn, early)
     if rest_first(m, s):
         turns.adrift.add(turn)

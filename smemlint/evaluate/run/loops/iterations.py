@@ -64,17 +64,20 @@ def take_turns(
     known: bool | None = False,
     *,
     adrift: bool = False,
+    begun: int = 0,
     touches: int = 0,
 ) -> None:
     """Note which iterations stand in one line. turns: of each iteration. early: copies that the optimiser
     makes of a loop whose end only the run tells, 0 where it is known. known: whether the optimiser knows how
     often an iteration runs of which it makes no copies; None: there are none such. adrift: what is left over
-    runs before the lines. touches: how often an iteration accesses memory."""
+    runs before the lines. begun: with what the loop begins to count. touches: how often an iteration accesses
+    memory."""
     first = 0
     for copies in lines:
         if early > 1 and copies > 1 and first < len(turns):
             start_off(m, turns[first], early, surely=early > 2 or known is not None)
             m.turns.touches[turns[first]] = touches
+            m.turns.begun[turns[first]] = begun
             m.turns.adrift |= {turns[first]} if adrift else set()
         if known is not None and (copies == 1 or early == 1):
             m.turns.lone |= dict.fromkeys(turns[first : first + copies], known)

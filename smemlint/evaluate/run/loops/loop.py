@@ -21,6 +21,7 @@ from smemlint.evaluate.run.conditionals import asked
 from smemlint.evaluate.run.loops.compile_time import (
     compile_time_trips,
     counter_of,
+    counts_from,
     rest_first,
 )
 from smemlint.evaluate.run.loops.doubling import run_doubling
@@ -434,7 +435,10 @@ def _line_up(
         line_up(m, lines.lines, visits.starts, visits.ended)
         # Two copies leave one iteration over, which stands in no loop.
         lone = None if early == 2 else False
-        take_turns(m, lines.lines, visits.turns, early, lone, adrift=rest_first(m, s), touches=body[0])
+        begun = counts_from(m, s)
+        take_turns(
+            m, lines.lines, visits.turns, early, lone, adrift=rest_first(m, s), begun=begun, touches=body[0]
+        )
     elif early == 1:
         take_turns(m, lines.lines, visits.turns, 1, True)
     else:

@@ -207,3 +207,26 @@ def test_a_choice_of_what_is_at_hand_is_no_branch_of_the_loop(
     makes no copies but all. What the condition has read the arm does not read again."""
     loop = f"int at = 0; for (int i = 1; i <= {rounds}; i++) {{"
     assert widths(loop, body + " } out[n] = at;") == expected
+
+
+@pytest.mark.parametrize(
+    ("loop", "body", "ways", "grades"),
+    [
+        ("for (int i = 1; i < n; i++)", "s[4 * t + i] += a;", 4, {Grade.EXACT}),  # LDS, STS
+        ("for (int i = 3; i < n; i++)", "s[4 * t + i] += a;", 4, {Grade.EXACT}),
+        ("for (int i = 4; i < n; i++)", "s[4 * t + i] += a;", 1, {Grade.EXACT}),  # LDS.128, STS.128
+        ("for (int i = 1; i < n; i++)", "a += s[2 * t + i]; b += s[2 * t + i + 1] / a;", 2, {Grade.EXACT}),
+        (
+            "int p, j; for (int i = 1; i < n; i++)",
+            "p = 2 * t, j = p; j++; a += s[p + i] / j;",
+            2,
+            {Grade.EXACT},
+        ),
+        ("for (int i = 0; i < n; i++)", "a += s[4 * t + i + 1] / a;", 3, {Grade.EXACT}),  # LDS, LDS.64, LDS
+    ],
+)
+def test_of_a_loop_that_counts_from_1_the_optimiser_sees_less(
+    loop: str, body: str, ways: int, grades: set[Grade]
+) -> None:
+    """Though the array is declared at a multiple of 16: it does not see that the counter is odd there."""
+    assert told(loop, body, "extern __shared__ float s[]") == (ways, ways, grades)
