@@ -59,7 +59,7 @@ from smemlint.launch.source.starters import (
 from smemlint.launch.source.throwing import throwing
 from smemlint.launch.started import starts_of
 from smemlint.launch.told_nothing import with_defaults
-from smemlint.launch.ways import Ways, instance, key, site
+from smemlint.launch.ways import Ways, instance, instances_told, key, site
 from smemlint.system import clock
 
 HOST_BUDGET = Budget(steps=40_000, iterations=40)
@@ -159,7 +159,9 @@ def started_kernels(
         whatever, _ = _run(module, roots, runs, None, extra, explore=False, reached=set())
         found = [*with_defaults(defaults, whatever), *found[len(defaults) :]]
     full = [s for s in found if s.shaped]
-    return tuple(s for s in found if s.shaped or s.guessed or key(s) in real or not _told_by(s, full))
+    return instances_told(
+        s for s in found if s.shaped or s.guessed or key(s) in real or not _told_by(s, full)
+    )
 
 
 def _nobody_runs(instantiated: Container[str], f: Function) -> int:

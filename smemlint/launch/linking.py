@@ -23,7 +23,7 @@ from smemlint.launch.source.leading import names_as_value
 from smemlint.launch.source.settings import exported_to, set_in, undefined, with_set_apart
 from smemlint.launch.source.starters import called_by, launching_functions, may_start, said
 from smemlint.launch.telling import may_tell
-from smemlint.launch.ways import instance
+from smemlint.launch.ways import instance, instances_told
 from smemlint.records import record
 
 MAX_FILES = 6
@@ -109,15 +109,17 @@ def program_of(
             break
         # The callers of what calls a kernel are read where its launch is still open.
         part = replace(theirs, steps=theirs.steps // PARTS)
-        linked = started_kernels(link(module, others), kernels=kernels, allowance=part)
+        shown = started_kernels(link(module, others), kernels=kernels, allowance=part)
         theirs.steps -= theirs.steps // PARTS - part.steps
         ended = part.steps > 0
+        linked = shown if ended else _with_earlier(shown, linked)
         if ended and _shaped(linked, kernels):
             break
     if not others:
         return Program(started)
     if not ended and theirs.steps > 0:
-        linked = started_kernels(link(module, others), kernels=kernels, allowance=theirs) or linked
+        shown = started_kernels(link(module, others), kernels=kernels, allowance=theirs)
+        linked = shown if shown and theirs.steps > 0 else _with_earlier(shown, linked)
     # Where runs of all files end without a shape that the file itself tells, the file says more.
     shaped = {instance(s) for s in started if s.shaped}
     linked = tuple(s for s in linked if s.shaped or instance(s) not in shaped)
@@ -127,6 +129,12 @@ def program_of(
     unseen = {s.kernel.id for s in started} - {s.kernel.id for s in linked}
     rest += tuple(s for s in started if s.kernel.id in unseen and not s.template)
     return Program((*linked, *rest), others, frozenset(s.kernel.id for s in started))
+
+
+def _with_earlier(found: Sequence[Started], earlier: Iterable[Started]) -> tuple[Started, ...]:
+    """What a run without steps to its end shows, and the instances that one of fewer files had shown."""
+    known = {instance(s) for s in found}
+    return instances_told((*found, *(s for s in earlier if s.template and instance(s) not in known)))
 
 
 def _may_tell(
@@ -151,13 +159,16 @@ def _shaped(started: Iterable[Started], kernels: frozenset[str]) -> bool:
 
 
 def program_around(
-    other: Module, others: Sequence[Module], kernels: Iterable[Function], allowance: Allowance
+    other: Module, project: Program, kernels: Iterable[Function], allowance: Allowance
 ) -> tuple[Started, ...]:
-    """Launches of the kernels in one of the files that were read, with the others beside it."""
-    linked = link(other, [o for o in others if o is not other])
+    """Launches of the kernels in one of the files that were read for a project, with the others beside it."""
+    linked = link(other, [o for o in project.others if o is not other])
     places = set(map(_place, kernels))
     ids = frozenset(k.id for k in other.kernels() if _place(k) in places)
-    return started_kernels(linked, kernels=ids, allowance=allowance)
+    shown = started_kernels(linked, kernels=ids, allowance=allowance)
+    if allowance.steps > 0:
+        return shown
+    return _with_earlier(shown, (s for s in project.started if s.kernel.id in ids))
 
 
 def link(module: Module, others: Sequence[Module]) -> Module:

@@ -107,3 +107,22 @@ def instance(s: Started) -> tuple[object, ...]:
 def site(s: Started) -> tuple[str, int, str]:
     """Where a launch is written, and of what."""
     return s.place.path, s.place.offset, s.kernel.id
+
+
+def instances_told(found: Iterable[Started]) -> tuple[Started, ...]:
+    """The launches without those that leave open of which instance they are, where others of the same place
+    tell one: a template that nobody was seen to call has run with parameters that no program has."""
+    found = tuple(found)
+    at: dict[tuple[str, int, str], list[Started]] = {}
+    for s in found:
+        at.setdefault(site(s), []).append(s)
+    return tuple(s for s in found if not _is_open(s, at[site(s)]))
+
+
+def _is_open(s: Started, beside: Iterable[Started]) -> bool:
+    names = s.kernel.template
+    left = [p.name for p in names if not (p.name in s.template or p.pack or p.default is not None)]
+    return bool(left) and any(
+        f.shaped and all(n in f.template for n in left) and s.template.items() <= f.template.items()
+        for f in beside
+    )

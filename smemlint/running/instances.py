@@ -67,7 +67,7 @@ def analyse_modules(
                 home, seen = other
                 if home.path not in around:
                     wanted = [k for k in module.kernels() if k.id in touching]
-                    around[home.path] = program_around(home, project.others, wanted, theirs)
+                    around[home.path] = program_around(home, project, wanted, theirs)
                 # where too few steps were left to run it there, what the whole program told has to do
                 started = around[home.path]
                 if not any(s.kernel.id == seen.id for s in started):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from instances import KERNEL, launches, spelled
 
 from smemlint.evaluate import evaluate
 from smemlint.evaluate.types.spelling import type_name
 from smemlint.frontend import load
-from smemlint.launch import infer, started_kernels
+from smemlint.launch import Started, infer, started_kernels
 from smemlint.launch.source.starters import launching_functions
+from smemlint.launch.ways import instances_told
 from smemlint.score import score_all
 from smemlint.source import source_from_bytes
 
@@ -520,3 +523,26 @@ def test_instances_that_no_steps_were_left_for_are_tried_in_the_shape_of_the_oth
     found = launches(text.replace("CASES", cases))
     assert {n for _, n, *_ in found} == set(range(1, 25)) and {block for block, *_ in found} == {96}
     assert (96, 1) in found and (96, 24, "?") in found
+
+
+def test_a_template_that_runs_by_itself_is_no_instance_beside_one_that_is_told() -> None:
+    text = """
+    template <class T, int N = 1> __global__ void turn(const T *in, T *out) {
+        __shared__ T s[64];
+        s[threadIdx.x] = in[threadIdx.x * N];
+        __syncthreads();
+        out[threadIdx.x] = s[threadIdx.x ^ 1];
+    }
+    template <class T> void go(const T *in, T *out) { turn<<<1, 64>>>(in, out); }
+    """
+
+    def told(more: str) -> tuple[Started, ...]:
+        (module, *_) = load(source_from_bytes("/t/a.cu", (text + more).encode()))
+        return started_kernels(module)
+
+    alone, double = told(""), told("template void go<double>(const double *, double *);")
+    assert len(alone) == len(double) == 1 and "T" not in alone[0].template
+    assert instances_told(alone) == alone
+    assert instances_told((*alone, *double)) == double
+    other = replace(alone[0], place=replace(alone[0].place, offset=0))
+    assert instances_told((other, *double)) == (other, *double)

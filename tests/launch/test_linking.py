@@ -391,6 +391,46 @@ def test_what_a_file_says_of_its_launches_stays_where_the_steps_for_all_files_en
     ]
 
 
+def test_instances_that_fewer_files_told_stay_where_the_steps_for_more_files_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(
+        tmp_path,
+        expand_dot_cuh="""#pragma once
+            template <class T> __global__ void expand(const T *in, T *out) {
+                __shared__ T s[512];
+                s[threadIdx.x * 2] = in[threadIdx.x];
+                __syncthreads();
+                out[threadIdx.x] = s[threadIdx.x];
+            }
+            template <class T> void step(const T *in, T *out) { expand<<<1, 256>>>(in, out); }
+            """,
+        search_dot_cu="""#include "expand.cuh"
+            template <class T> struct Search { T *in, *out; void run(int levels); };
+            template <class T> void Search<T>::run(int levels) { while (levels--) step(in, out); }
+            template struct Search<double>;
+            """,
+        main_dot_cu="""template <class T> struct Search { T *in, *out; void run(int levels); };
+            int main() { Search<double> s; s.run(9); }
+            """,
+    )
+    real = linking.started_kernels
+    runs: list[int] = []
+
+    def ending(*arguments: Any, **named: Any) -> tuple[Started, ...]:
+        found = real(*arguments, **named)
+        runs.append(len(found))
+        if len(runs) > 1:
+            named["allowance"].steps = 0
+        return found if len(runs) < 3 else tuple(replace(s, template={}) for s in found)
+
+    monkeypatch.setattr(linking, "started_kernels", ending)
+    found = analyse_file(Job(str(folder / "expand.cuh"), Options(suggest=False))).kernels
+    assert len(runs) > 2
+    assert [(k.template_arguments, k.launch.block) for k in found] == [((("T", "double"),), (256, 1, 1))]
+    assert {(a.width, a.grade) for k in found for a in k.accesses} == {(8, "exact")}
+
+
 def test_an_instance_that_no_caller_asks_for_is_kept(tmp_path: Path) -> None:
     text = """
     template <class T> __global__ void copy(T *p) {
