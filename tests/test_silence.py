@@ -50,6 +50,31 @@ def test_a_kernel_that_is_given_shared_memory_and_shows_no_access_is_listed(
     )
 
 
+IN_PART = """\
+extern __shared__ float all[];
+__device__ void put(int i) { all[i] = 1; }
+__global__ void k(float *p) {
+#if MAGIC(3)
+    __shared__ float s[32];
+    s[threadIdx.x] = p[0];
+#endif
+    CALL
+}
+void go(float *p) { k<<<1, 32>>>(p); }
+"""
+
+
+@pytest.mark.parametrize(("call", "listed"), [("*p = 1;", True), ("put(threadIdx.x * 2);", False)])
+def test_a_kernel_is_listed_whose_shared_memory_is_not_parsed(
+    here: Path, capsys: Capture, call: str, listed: bool
+) -> None:
+    (here / "k.cu").write_text(IN_PART.replace("CALL", call), encoding="utf-8")
+    status, out, _ = run(capsys, "inspect", "k.cu")
+    assert status == 0
+    assert ("not analysed: `k`" in out and "it needs `MAGIC(3)`" in out) is listed
+    assert "2 unparsed" in out
+
+
 def test_unseen_kernels_gate_where_that_is_asked_for(here: Path, capsys: Capture) -> None:
     (here / "k.cu").write_text(UNKNOWN, encoding="utf-8")
     assert run(capsys, "k.cu", "--fail-on-unseen")[0] == 1

@@ -73,11 +73,17 @@ def unseen_kernels(kernels: Sequence[KernelReport], reports: Sequence[FileReport
         for lost in report.lost:
             if lost.code == UNKNOWN_KERNEL and lost.name.strip("`").rsplit("::", 1)[-1] in names:
                 continue  # another file of the run defines it
+            if any(a.reached for k in of.get(_key(lost), ()) for a in k.accesses):
+                continue  # some of its text is not parsed, and it shows an access
             lines = range(lost.place.line, lost.until + 1)
             if lost.code == IDLE and any((lost.place.path, line) in reached for line in lines):
                 continue  # a kernel of another file of the run gets to it
-            found.setdefault((lost.place.path, lost.place.line, lost.place.column), lost)
+            found.setdefault(_key(lost), lost)
     return tuple(found.values())
+
+
+def _key(lost: Unseen) -> object:
+    return lost.place.path, lost.place.line, lost.place.column
 
 
 def _unseen(records: Sequence[KernelReport], shares: str) -> Unseen:

@@ -21,6 +21,8 @@ _FIXED = pattern(
     r"__has_\w+|__CUDACC__|__NVCC__|__CUDACC_RTC__"
 )
 MAX_TERMS = 40
+_WORDS = {"and": "&&", "or": "||", "not": "!", "not_eq": "!="}
+"""What C++ also writes for operators."""
 
 
 def wish_for(condition: str, holds: bool) -> Wish | None:
@@ -29,6 +31,7 @@ def wish_for(condition: str, holds: bool) -> Wish | None:
     Simple on purpose: comparisons of one macro with one number, `defined`, `!`, `&&`, `||`.
     """
     tokens = [match.group(1) or match.group(2) for match in _TOKEN.finditer(condition)]
+    tokens = [_WORDS.get(token, token) for token in tokens]
     if not tokens or len(tokens) > 8 * MAX_TERMS:
         return None
     try:

@@ -114,11 +114,13 @@ def _kernel(name: re.Match[bytes] | None, start: int, end: int) -> TextKernel | 
 def lost_kernels(
     texts: Iterable[Sequence[SkippedText]], functions: Collection[int], unparsed: Iterable[Unparsed]
 ) -> tuple[Unparsed, ...]:
-    """Kernels of the main file that no configuration brought to the tree, named by their `text`.
+    """Kernels of the main file that no configuration brought to the tree, or whose shared memory none did,
+    named by their `text`.
 
     texts: as for uncovered(). functions: the offsets of the names of functions that were lowered. unparsed:
     what uncovered() found; of branches that nothing switches on, only kernels with some of that are lost.
     """
+    texts = tuple(texts)
     data: dict[str, bytes] = {}
     active: dict[int, TextKernel] = {}
     for configuration in texts:
@@ -137,10 +139,11 @@ def lost_kernels(
         hidden = [u.place.offset for u in unparsed if u.reason == INACTIVE]
         if not hidden:
             continue
+        saying = saying_shared(texts)
         for kernel in kernels_in(active_code(content, ())):
             inside = [o for o in hidden if kernel.start <= o < kernel.end]
             known = kernel.at in active or any(kernel.start <= o < kernel.end for o in seen)
-            if inside and not known:
+            if inside and not (known and kernel.at in saying):
                 found.append(_unparsed(kernel, path, content, INACTIVE + _what_it_needs(content, inside[0])))
     found += [kernel for path, content in data.items() for kernel in _quoted(path, content)]
     return tuple(sorted(found, key=lambda u: (u.place.path, u.place.offset)))

@@ -59,6 +59,23 @@ def test_a_kernel_that_no_configuration_brings_is_lost() -> None:
     assert lost(text) == [("hidden", why)]
 
 
+def test_a_kernel_whose_shared_memory_no_configuration_brings_is_lost() -> None:
+    text = """
+    __global__ void hidden(float *p) {
+    #if MAGIC(3)
+        __shared__ float s[32];
+        s[threadIdx.x] = p[0];
+    #else
+        if (threadIdx.x == 0) __trap();
+    #endif
+    }
+    """
+    why = "in a preprocessor branch that no tried configuration switches on: it needs `MAGIC(3)`"
+    assert lost(text) == [("hidden", why)]
+    assert lost(text.replace("p) {", "p) { __shared__ int own[32];")) == []  # it shares what is read, too
+    assert lost(text.replace("MAGIC(3)", "defined(__CUDA_ARCH__) and __CUDA_ARCH__ >= 1000")) == []
+
+
 def test_a_kernel_for_an_older_standard_says_what_would_have_to_be_false() -> None:
     kernel = "__global__ void old(float *p) { __shared__ float s[32]; s[threadIdx.x] = p[0]; }"
     ((name, why),) = lost(f"#if __cplusplus >= 201703L\nint n;\n#else\n{kernel}\n#endif\n")
