@@ -31,6 +31,8 @@ def only(type: str) -> KernelReport:
         ("__nv_bfloat16", 2),
         ("nv_half", 2),
         ("nv_half2", 4),
+        ("float_t", 4),
+        ("std::double_t", 8),
         ("uchar", 1),
         ("uint64", 8),
         ("__nv_fp8_e4m3", 1),
@@ -135,3 +137,12 @@ def test_the_type_that_a_call_of_a_member_template_names_is_known(type: str, siz
     # rows of 64 halves are 32 words apart: each lane of a request meets the same bank
     lanes = 32 if size == 4 else 16
     assert access.wavefronts == 32 and access.ideal == 32 // lanes
+
+
+def test_what_the_program_calls_float_t_is_its_own() -> None:
+    text = """namespace tiny { typedef double float_t;
+__global__ void k(float_t *p) { __shared__ float_t s[64]; s[threadIdx.x * 2] = p[0]; }
+void go(float_t *p) { k<<<1, 32>>>(p); } }
+"""
+    (access,) = analyse_file(Job("k.cu", text=text)).kernels[0].accesses
+    assert (access.width, access.grade) == (8, "exact")

@@ -73,7 +73,8 @@ typedef unsigned int uint, u_int, u_int32_t;
 typedef unsigned short ushort, u_short, u_int16_t;
 typedef unsigned long ulong, u_long, u_int64_t;
 typedef unsigned char u_char, u_int8_t;
-typedef double max_align_t;
+typedef double max_align_t, double_t;
+typedef float float_t;
 typedef long clock_t, time_t;
 #define NULL 0
 #define INT8_MAX 127

@@ -4,7 +4,7 @@
 namespace std {
 using ::int8_t; using ::int16_t; using ::int32_t; using ::int64_t;
 using ::uint8_t; using ::uint16_t; using ::uint32_t; using ::uint64_t;
-using ::intptr_t; using ::uintptr_t; using ::ptrdiff_t; using ::size_t; using ::max_align_t;
+using ::intptr_t; using ::uintptr_t; using ::ptrdiff_t; using ::size_t; using ::max_align_t; using ::float_t; using ::double_t;
 using ::intmax_t; using ::uintmax_t;
 typedef decltype(nullptr) nullptr_t;
 enum class byte : unsigned char {};
