@@ -145,6 +145,10 @@ def _healed(
         size += len(source.bytes) + sum(
             scan_file(path).size for path in _included(tu) if path not in plan.blanked
         )
+        if not options.std and any(_NEEDS_MODERN in d.spelling for d in tu.diagnostics):
+            options = replace(options, std="c++20")
+            attempt = replace(attempt, options=options)
+            continue
         problems = _problems(tu)
         spent = size >= min(MAX_BYTES, known.left) or clock.late(known.until)
         before.append(len(problems))
@@ -292,6 +296,8 @@ class _Attempt:
         return None
 
 
+_NEEDS_MODERN = "before C++20"
+"""What clang says of an object of a class as a template argument, among others."""
 _QUALIFIERS = ("__host__", "__device__", "__global__", "__shared__", "__constant__")
 _RESTRICTED = pattern(rb"(?<=>)\s*\b__restrict(?:__)?\b")
 _QUALIFIER_DEFINED = pattern(rb"#[ \t]*(?:define|undef)[ \t]+__(?:host|device|global|shared|constant)__")

@@ -136,7 +136,8 @@ class FunctionType:
 
 @record(frozen=True, slots=True)
 class FunctionRef:
-    """A function that a template parameter is given: `name<arguments>`, one of `functions` (their ids).
+    """A function that a template parameter is given: `name<arguments>`, one of `functions` (their ids); or
+    the data member of that name of any object of a class, `of`.
 
     Stands where a type may stand, so that it travels with an instance; no source writes it.
     """
@@ -144,6 +145,18 @@ class FunctionRef:
     name: str
     functions: tuple[str, ...]
     arguments: tuple[TemplateArgument, ...] = ()
+    of: RecordRef | None = None
+
+
+@record(frozen=True, slots=True)
+class ObjectRef:
+    """An object that a template parameter is given (`Tile<Config{32, 1}>`): its numbers, by their first byte.
+
+    Stands where a type may stand, as a FunctionRef does.
+    """
+
+    type: RecordRef
+    numbers: tuple[tuple[int, Literal], ...]
 
 
 @record(frozen=True, slots=True)
@@ -623,6 +636,7 @@ Type: TypeAlias = (
     | MemberType
     | FunctionType
     | FunctionRef
+    | ObjectRef
     | OpaqueType
 )
 Expr: TypeAlias = (

@@ -33,6 +33,7 @@ from smemlint.ir.nodes import (
     Member,
     MemberType,
     Name,
+    ObjectRef,
     OpaqueType,
     PackSize,
     Part,
@@ -64,7 +65,7 @@ _ASSIGNMENT, _CONDITIONAL, _UNARY, _POSTFIX = 2, 3, 14, 15
 _DEPTH = 100
 _TYPES = (
     *(Scalar, Part, PointerTo, ArrayOf, RecordRef, TypeParam),
-    *(MemberType, FunctionType, FunctionRef, OpaqueType),
+    *(MemberType, FunctionType, FunctionRef, ObjectRef, OpaqueType),
 )
 
 
@@ -125,8 +126,10 @@ def _base(type_: Type) -> str:
             return f"{show_type(owner)}::{name}" + _arguments(arguments)
         case Part(of, start, bits):
             return f"{show_type(of)}:{start}+{bits}"
-        case FunctionRef(name, _, arguments):
-            return f"&{name}" + _arguments(arguments)
+        case FunctionRef(name, _, arguments, of):
+            return f"&{show_type(of)}::{name}" if of is not None else f"&{name}" + _arguments(arguments)
+        case ObjectRef(of, numbers):
+            return f"{show_type(of)}{{{', '.join(_expr(n, 2, 0) for _, n in numbers)}}}"
         case FunctionType(spelling) | OpaqueType(spelling):
             return spelling
         case _:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from smemlint.evaluate import Budget, KernelTrace, Unresolved, evaluate
 from smemlint.evaluate.machine.faults import fault
 from smemlint.frontend import Known
-from smemlint.ir import Function, FunctionRef, Launch, Module, PointerTo, RecordRef, Scalar
+from smemlint.ir import Function, FunctionRef, Launch, Module, ObjectRef, PointerTo, RecordRef, Scalar
 from smemlint.launch import Allowance, Blocks, Program, Started, infer, program_around, program_of
 from smemlint.launch.infer import MAX_LAUNCHES
 from smemlint.launch.source.reach import kernels_with_shared_memory
@@ -173,6 +173,10 @@ def spelled(value: object) -> str:
         return value.name
     if isinstance(value, PointerTo):
         return f"{spelled(value.to)} {'&' if value.reference else '*'}"
+    if isinstance(value, ObjectRef):
+        return f"{spelled(value.type)}{{{', '.join(spelled(n) for _, n in value.numbers)}}}"
+    if isinstance(value, FunctionRef) and value.of is not None:
+        return f"&{spelled(value.of)}::{value.name}"
     if isinstance(value, RecordRef | FunctionRef):
         arguments = ", ".join(spelled(a) for a in value.arguments)
         name = value.name.split("@", 1)[0] if isinstance(value, RecordRef) else f"&{value.name}"

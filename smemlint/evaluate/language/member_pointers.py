@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from smemlint.evaluate.language.names import resolve_arguments, static_member_value
+from smemlint.evaluate.language.names import member_anywhere, resolve_arguments, static_member_value
 from smemlint.evaluate.language.overloads import methods_of
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
-from smemlint.evaluate.values.number import Int, add
-from smemlint.evaluate.values.value import FunctionValue, Method, Object, Other, Pointer, Value
-from smemlint.ir import Name, Part, RecordRef, StaticMember
+from smemlint.evaluate.types.value_arguments import ANY
+from smemlint.evaluate.values.number import add
+from smemlint.evaluate.values.value import FunctionValue, Method, Other, Pointer, Value
+from smemlint.ir import Name, RecordRef, StaticMember
 from smemlint.ir.types import LONG
-
-ANY = "::*"
-"""How the ids of objects end that stand for any object of a class."""
 
 
 def pointer_to_member(m: Machine, e: StaticMember | Name) -> Pointer | FunctionValue | None:
@@ -29,15 +27,7 @@ def pointer_to_member(m: Machine, e: StaticMember | Name) -> Pointer | FunctionV
         return value if isinstance(value, FunctionValue) else None
     if methods or isinstance(e, Name):
         return FunctionValue(e.name, methods, resolve_arguments(m, e.arguments)) if methods else None
-    layout = m.types.layout(owner)
-    found = layout.fields.get(e.name) if layout is not None else None
-    if found is None or not isinstance(owner, RecordRef) or isinstance(found[1], Part):
-        return None
-    key = (ANY, owner)
-    any_ = m.memory.choices.get(key)
-    if any_ is None:
-        any_ = m.memory.choices[key] = Object(owner.name + ANY, owner.name + ANY, owner, "local")
-    return Pointer(any_, Int(found[0], LONG), found[1])
+    return member_anywhere(m, owner, e.name) if isinstance(owner, RecordRef) else None
 
 
 def member_of(m: Machine, at: Value, member: Value) -> Value:

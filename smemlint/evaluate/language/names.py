@@ -20,8 +20,10 @@ from smemlint.evaluate.types.matching import Binding, bound, is_type
 from smemlint.evaluate.types.requirements import asked, holds
 from smemlint.evaluate.types.spelling import type_name
 from smemlint.evaluate.types.type_traits import CONCEPTS, is_detector, trait
+from smemlint.evaluate.types.value_arguments import ANY, argument_of, object_of
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.number import Int
+from smemlint.evaluate.values.objects import temporary
 from smemlint.evaluate.values.value import FunctionValue, Object, Other, Pointer, Value
 from smemlint.ir import (
     SHARED,
@@ -33,7 +35,9 @@ from smemlint.ir import (
     MemberType,
     Module,
     Name,
+    ObjectRef,
     OpaqueType,
+    Part,
     PointerTo,
     RecordRef,
     Scalar,
@@ -46,7 +50,7 @@ from smemlint.ir import (
 )
 from smemlint.ir.expr import uncast
 from smemlint.ir.memo import by_identity
-from smemlint.ir.types import BOOL, ULONG, element_type, is_reference
+from smemlint.ir.types import BOOL, LONG, ULONG, element_type, is_reference
 from smemlint.toolkit.warp_names import WARP_SIZE, is_warp_size
 
 _START = Int(0)
@@ -70,6 +74,19 @@ def name_value(m: Machine, e: Name) -> Value:
             return v
     p = name_place(m, e)
     return load(m, p, e.place, e) if isinstance(p, Pointer) else p
+
+
+def member_anywhere(m: Machine, owner: RecordRef, name: str) -> Pointer | None:
+    """`&T::x` of a data member: where it lies in any object of the class."""
+    layout = m.types.layout(owner)
+    found = layout.fields.get(name) if layout is not None else None
+    if found is None or isinstance(found[1], Part):
+        return None
+    key = (ANY, owner)
+    any_ = m.memory.choices.get(key)
+    if any_ is None:
+        any_ = m.memory.choices[key] = Object(owner.name + ANY, owner.name + ANY, owner, "local")
+    return Pointer(any_, Int(found[0], LONG), found[1])
 
 
 def name_place(m: Machine, e: Name) -> Pointer | Value:
@@ -153,8 +170,11 @@ def _without_place(m: Machine, e: Name) -> Value:
     bound = next((f.bindings[e.id] for f in m.frame.visible() if e.id in f.bindings), None)
     if isinstance(bound, Int):
         return bound
+    if isinstance(bound, ObjectRef):
+        return Pointer(object_of(bound), _START, bound.type)
     if isinstance(bound, FunctionRef):
-        return _function_of(m, bound)
+        member = None if bound.of is None else member_anywhere(m, bound.of, bound.name)
+        return _function_of(m, bound) if member is None else temporary(member, PointerTo(member.pointee))
     function = m.module.functions.get(e.id)
     arguments = tuple(e.arguments)
     if function is not None:
@@ -281,8 +301,8 @@ def resolve_arguments(m: Machine, arguments: tuple[object, ...]) -> tuple[Type |
             result.append(a)
         else:
             v = rvalue(m, a)  # type: ignore[arg-type]
-            function = _reference_to(v) if isinstance(v, FunctionValue) else None
-            result.append(v if isinstance(v, Int) else function or OpaqueType("?"))
+            told = _reference_to(v) if isinstance(v, FunctionValue) else argument_of(m.types, v)
+            result.append(v if isinstance(v, Int) else told or OpaqueType("?"))
     return tuple(result)
 
 

@@ -21,6 +21,7 @@ from smemlint.ir import (
     FunctionType,
     Literal,
     Module,
+    ObjectRef,
     OpaqueType,
     PointerTo,
     RecordRef,
@@ -33,6 +34,9 @@ from smemlint.ir.memo import by_identity
 from smemlint.ir.types import DOUBLE, FLOAT, VOID, is_reference, referred
 from smemlint.ir.vectors import is_vector
 from smemlint.ir.walk import walk
+
+_VALUES = (Int, FunctionRef, ObjectRef)
+"""What a template parameter stands for that is no type."""
 
 
 def bind(
@@ -54,13 +58,13 @@ def bind(
             break
         if i < len(written):
             value = written[i]
-            if isinstance(parameter.type, FunctionType) and not isinstance(value, Int | FunctionRef):
+            if isinstance(parameter.type, FunctionType) and not isinstance(value, _VALUES):
                 continue  # a function: what it gives is not known
             if isinstance(value, OpaqueType) and value.spelling == "?":
                 if m.host and parameter.kind == "value":
                     continue  # a constant that a macro of an unknown header declares
                 return None
-            if (parameter.kind == "value") != isinstance(value, Int | FunctionRef):
+            if (parameter.kind == "value") != isinstance(value, _VALUES):
                 return None
             bindings[parameter.id] = value
     if not f.template and f.requires is None:

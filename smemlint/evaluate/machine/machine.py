@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from weakref import ref
 
 from smemlint.evaluate.analysis.facts import Code, Slicer, code_of
@@ -47,6 +47,7 @@ from smemlint.evaluate.machine.sums import Conditions
 from smemlint.evaluate.model import Assumption, Stop, Unresolved
 from smemlint.evaluate.types.layout import Types
 from smemlint.evaluate.types.matching import Bindings
+from smemlint.evaluate.types.value_arguments import argument_of
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.lanes import some
 from smemlint.evaluate.values.number import Int, collapse, formed
@@ -66,8 +67,10 @@ from smemlint.ir import (
     ArrayOf,
     Expr,
     Function,
+    FunctionRef,
     Literal,
     Module,
+    ObjectRef,
     Place,
     PointerTo,
     RecordRef,
@@ -120,15 +123,21 @@ class BudgetExceededError(EndedError):
 STEPS_PER_EVENT = 3
 
 
-def _constant_of(machine: ref[Machine]) -> Callable[[Expr, Bindings], int | None]:
-    """`constant` of a machine that ends, with its log, when nobody else holds it: a cycle through its own
-    types would wait for the collector."""
+def _types_of(machine: ref[Machine]) -> Types:
+    """Types whose machine ends, with its log, when nobody else holds it: a cycle through its own types would
+    wait for the collector."""
 
     def constant(expr: Expr, bindings: Bindings) -> int | None:
         m = machine()
         return None if m is None else m.constant(expr, bindings)
 
-    return constant
+    def given(expr: Expr, bindings: Bindings) -> ObjectRef | FunctionRef | None:
+        m = machine()
+        return None if m is None else m.given(expr, bindings)
+
+    made = machine()
+    assert made is not None
+    return Types(made.module, constant, given)
 
 
 class Machine:
@@ -157,7 +166,7 @@ class Machine:
         self.effort = Effort(budget, limit=min(STRETCH, budget.steps))
         self.threads = Threads.of(block, host=host)
         self.unknowns = Unknowns(recipes={} if host else None)
-        self.types = Types(module, _constant_of(ref(self)))
+        self.types = _types_of(ref(self))
         self.types.loose = host
         self.code = code_of(module) if slicer is None else Code(module, slicer)
         self.must: Mask = self.threads.present
@@ -237,23 +246,30 @@ class Machine:
         """The number an expression folds to, or None."""
         if isinstance(expr, Literal):
             return expr.value
+        v = self._folded(expr, bindings)
+        if isinstance(v, Int) and v.known:
+            c = collapse(v.const, self.threads.present)
+            return c if isinstance(c, int) else None
+        return None
+
+    def given(self, expr: Expr, bindings: Bindings) -> ObjectRef | FunctionRef | None:
+        """The object or member that a template argument is, None of any other."""
+        return argument_of(self.types, self._folded(expr, bindings))
+
+    def _folded(self, expr: Expr, bindings: Bindings) -> Value | None:
         own = bindings is self.bindings
         if not own:
             # A class in a function may name the function's own constants.
             self.frames.append(Frame(bindings, parent=self.frames[-1]))
         self.silent += 1
         try:
-            v = EVALUATOR.value(self, expr)
+            return EVALUATOR.value(self, expr)
         except BudgetExceededError:
             return None  # the next step says so, where there is one
         finally:
             self.silent -= 1
             if not own:
                 self.frames.pop()
-        if isinstance(v, Int) and v.known:
-            c = collapse(v.const, self.threads.present)
-            return c if isinstance(c, int) else None
-        return None
 
     def resolve(self, t: Type) -> Type:
         found = self.types.resolve(t, self.bindings)

@@ -78,6 +78,7 @@ from smemlint.ir import (
     Member,
     MemberType,
     Name,
+    ObjectRef,
     OpaqueType,
     PackSize,
     Part,
@@ -171,7 +172,7 @@ RUNNERS |= {
     UnknownStmt: run_unknown,
 }
 
-_SINGLE = (Scalar, PointerTo, TypeParam, MemberType, FunctionType, FunctionRef, OpaqueType, Part)
+_SINGLE = (Scalar, PointerTo, TypeParam, MemberType, FunctionType, FunctionRef, ObjectRef, OpaqueType, Part)
 BUILDERS |= {ArrayOf: build_array, RecordRef: build_record, **dict.fromkeys(_SINGLE, build_single)}
 
 EVALUATOR.converted, EVALUATOR.begun, EVALUATOR.typed = by_conversion, begun_as, with_expressions

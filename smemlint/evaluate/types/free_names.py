@@ -17,6 +17,7 @@ from smemlint.ir import (
     MemberType,
     Module,
     Name,
+    ObjectRef,
     OpaqueType,
     Part,
     PointerTo,
@@ -32,7 +33,7 @@ from smemlint.ir.walk import walk
 
 _CLOSED: Final = frozenset(
     (
-        *(ArrayOf, FunctionType, FunctionRef, MemberType, OpaqueType, Part, PointerTo, Scalar),
+        *(ArrayOf, FunctionType, FunctionRef, MemberType, ObjectRef, OpaqueType, Part, PointerTo, Scalar),
         *(Binary, Cast, Conditional, Literal, SizeOf, StaticMember, Unary),
     )
 )

@@ -35,6 +35,7 @@ from smemlint.ir import (
     MemberType,
     Module,
     Name,
+    ObjectRef,
     OpaqueType,
     Part,
     PointerTo,
@@ -73,7 +74,7 @@ class Around:
     type: Type
 
 
-_PLAIN = frozenset((Scalar, FunctionType, FunctionRef, Part, OpaqueType))
+_PLAIN = frozenset((Scalar, FunctionType, FunctionRef, ObjectRef, Part, OpaqueType))
 """Types that are what they are under any template arguments."""
 
 
@@ -92,11 +93,18 @@ def packs_of(module: Module) -> frozenset[str]:
 
 
 class Types:
-    """Resolves types of one module. `constant(expr, bindings)` folds an expression to a number or None."""
+    """Resolves types of one module. `constant(expr, bindings)` folds an expression to a number or None;
+    `given`, to an object or a member as a template argument."""
 
-    def __init__(self, module: Module, constant: Callable[[Expr, Bindings], int | None]) -> None:
+    def __init__(
+        self,
+        module: Module,
+        constant: Callable[[Expr, Bindings], int | None],
+        given: Callable[[Expr, Bindings], ObjectRef | FunctionRef | None] = lambda expr, bindings: None,
+    ) -> None:
         self.module = module
         self.constant = constant
+        self.given = given
         self._layouts: dict[RecordRef, Layout | None] = {}
         self._seen: dict[int, tuple[RecordRef, Layout | None]] = {}
         """The same by id(): hashing a type walks its arguments."""
@@ -211,7 +219,7 @@ class Types:
         if function is not None:
             return replace(function, arguments=tuple(self.argument(x, bindings) for x in function.arguments))
         n = self.constant(a, bindings)  # type: ignore[arg-type]
-        return a if n is None else Literal(n)
+        return self.given(a, bindings) or a if n is None else Literal(n)  # type: ignore[arg-type]
 
     def _resolve_record(self, t: RecordRef, bindings: Bindings) -> Type:
         name = t.name

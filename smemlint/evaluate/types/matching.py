@@ -17,6 +17,7 @@ from smemlint.ir import (
     MemberType,
     Module,
     Name,
+    ObjectRef,
     OpaqueType,
     Part,
     PointerTo,
@@ -34,7 +35,7 @@ Binding: TypeAlias = "Type | Int | tuple[Type | Int, ...]"
 Bindings: TypeAlias = Mapping[str, Binding]
 TYPES = (
     *(Scalar, Part, PointerTo, ArrayOf, RecordRef, TypeParam),
-    *(MemberType, FunctionType, FunctionRef, OpaqueType),
+    *(MemberType, FunctionType, FunctionRef, ObjectRef, OpaqueType),
 )
 _TYPES = frozenset(TYPES)
 

@@ -8,6 +8,7 @@ from smemlint.ir import (
     FunctionRef,
     Literal,
     MemberType,
+    ObjectRef,
     Part,
     PointerTo,
     RecordRef,
@@ -46,7 +47,11 @@ def type_name(t: Type) -> str:
     if isinstance(t, MemberType):
         own = f"<{', '.join(argument_name(a) for a in t.arguments)}>" if t.arguments else ""
         return f"{type_name(t.owner)}::{t.name}{own}"
+    if isinstance(t, ObjectRef):
+        return f"{type_name(t.type)}{{{', '.join(str(n.value) for _, n in t.numbers)}}}"
     if isinstance(t, FunctionRef):
+        if t.of is not None:
+            return f"&{type_name(t.of)}::{t.name}"
         own = f"<{', '.join(argument_name(a) for a in t.arguments)}>" if t.arguments else ""
         return f"&{t.name}{own}"
     return t.spelling

@@ -513,6 +513,11 @@ class RecordLowering:
             self.lower_record(found)
         return self._c.found.records.get(self.stored_name(found)) if found is not None else None
 
+    def field_names(self, record: str) -> tuple[str, ...]:
+        """Return the names of a record's own data members, in order."""
+        known = self._known_record(record)
+        return () if known is None else tuple(f.name for f in known.fields)
+
     def member_type(self, record: str, name: str) -> Type | None:
         """The type that a name means in a record, those around it searched too."""
         known = self._known_record(record)

@@ -170,6 +170,10 @@ class TextLowering:
         known = self._variable_templates.get(name.rpartition("::")[2], ())
         return bool(known) and name not in self._c.scope.locals and self._c.scope.template(name) is None
 
+    def fields(self, t: Type) -> tuple[str, ...]:
+        """Return the names of a class's data members (as `Resolver`)."""
+        return self._c.decls.field_names(t.name) if isinstance(t, RecordRef) else ()
+
     def value(self, name: str) -> Expr | None:
         """Return what a name means in text that clang left unresolved: the nearest variable, parameter,
         member or function. None: nothing known."""

@@ -108,8 +108,10 @@ class TypeLowering:
             return self._array(type_)
         if kind in FUNCTION_TYPES:
             return FunctionType(cursors.type_spelling(type_))
-        if kind == TO_MEMBER and cursors.pointee_type(type_).kind in FUNCTION_TYPES:
-            return FunctionType(cursors.type_spelling(type_))
+        if kind == TO_MEMBER:
+            to = cursors.pointee_type(type_)
+            of_function = to.kind in FUNCTION_TYPES
+            return FunctionType(cursors.type_spelling(type_)) if of_function else PointerTo(self.lower(to))
         if kind == ATTRIBUTED:
             return self.lower(cursors.modified_type(type_))
         if kind == AUTO:

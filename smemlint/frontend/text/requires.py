@@ -36,6 +36,8 @@ class Resolver(Protocol):
 
     def type(self, name: str, arguments: tuple[TemplateArgument, ...] | None) -> Type | None: ...
 
+    def fields(self, t: Type) -> tuple[str, ...]: ...
+
 
 class Parser(Protocol):
     """What reads types and expressions; see `textual.TextParser`."""
@@ -99,6 +101,9 @@ class _Declared:
 
     def type(self, name: str, arguments: tuple[TemplateArgument, ...] | None) -> Type | None:
         return self._around.type(name, arguments)
+
+    def fields(self, t: Type) -> tuple[str, ...]:
+        return self._around.fields(t)
 
 
 def requirements(parser: Parser) -> Expr:

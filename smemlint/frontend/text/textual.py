@@ -538,8 +538,25 @@ class TextParser:
         opening = self.peek()
         if opening not in ("(", "{"):
             raise TextError(f"a type before {opening!r}")
-        parts = self.arguments(opening, ")" if opening == "(" else "}")
+        named = opening == "{" and self.peek(1) == "."
+        parts = self._designated(to) if named else self.arguments(opening, ")" if opening == "(" else "}")
         return Cast(to, parts[0]) if len(parts) == 1 else Construct(to, parts)
+
+    def _designated(self, to: Type) -> tuple[Expr, ...]:
+        """`{.x = 1, .y = 2}`: what is given to the members of a class, in their order."""
+        fields, placed = self.resolver.fields(to), {}
+        self.expect("{")
+        while not self.take("}"):
+            self.expect(".")
+            name = self.word()
+            bare = self.peek() == "{" or not self.take("=")
+            if name not in fields:
+                raise TextError(f"a member {name!r}")
+            placed[fields.index(name)] = self._primary() if bare else self.assignment()
+            if not self.take(","):
+                self.expect("}")
+                break
+        return tuple(placed.get(i, InitList((), gap=True)) for i in range(max(placed, default=-1) + 1))
 
     def arguments(self, opening: str, closing: str) -> tuple[Expr, ...]:
         self.expect(opening)
