@@ -67,6 +67,7 @@ from smemlint.ir import (
     PointerTo,
     RecordRef,
     Scalar,
+    StaticMember,
     Type,
     Var,
 )
@@ -110,7 +111,7 @@ def function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bo
 
 
 def _function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: bool) -> Value:
-    handler = FUNCTIONS.get(name) or FUNCTIONS.get(short_name(name))
+    handler = None if _is_of_program(m, e) else FUNCTIONS.get(name) or FUNCTIONS.get(short_name(name))
     told = handler(m, e, arguments, discarded) if handler is not None else None
     if told is not None:
         return told
@@ -127,6 +128,13 @@ def _function(m: Machine, name: str, arguments: Arguments, e: Call, discarded: b
     if discarded and not m.host and effect_of(name) is None:
         lent(m, e)
     return _unknown_function(m, e, name, discarded)
+
+
+def _is_of_program(m: Machine, e: Call) -> bool:
+    """Whether a call names what the program declares, and no file defines."""
+    if isinstance(e.callee, StaticMember):
+        return m.types.record_of(m.resolve(e.callee.owner)) is not None
+    return isinstance(e.callee, Name) and bool(e.callee.id) and e.callee.id not in m.module.functions
 
 
 def _unknown_function(m: Machine, e: Call, name: str, discarded: bool) -> Value:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from smemlint.evaluate.language.accesses import load, store
+from smemlint.evaluate.language.accesses import escape, load, store
 from smemlint.evaluate.language.conversions import coerce
-from smemlint.evaluate.language.inlining import MOVES, Reference, invoke
+from smemlint.evaluate.language.inlining import MOVES, Reference, forget_given, invoke
 from smemlint.evaluate.language.overloads import takes_own
 from smemlint.evaluate.machine.dispatch import lvalue, rvalue
 from smemlint.evaluate.machine.machine import Machine
@@ -116,7 +116,11 @@ def begun_as(m: Machine, e: Expr) -> Value:
     if isinstance(of, Call) and isinstance(of.callee, Name) and of.callee.name.endswith("forward"):
         named = lvalue(m, of.arguments[0]) if len(of.arguments) == 1 else None
         if isinstance(named, Pointer) and isinstance(named.pointee, RecordRef) and _copies(m, named.pointee):
-            return RecordValue(named.pointee, {})  # copied or moved, as the caller's argument says
+            forget_given(None, [named])  # copied or moved, as the caller's argument says
+            if named.object.storage == "shared":
+                escape(named)
+                m.note("unknown-expression", f"`{named.object.name}` is copied or moved from", of.place)
+            return RecordValue(named.pointee, {})
     if isinstance(of, Call):
         given = called(m, of)
         if not isinstance(given, Reference):

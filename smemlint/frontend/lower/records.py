@@ -293,6 +293,8 @@ class RecordLowering:
                 bases.append(Expanded(base) if c.positions.goes_on(kid, "...") else base)
             elif kid.kind in kinds.FUNCTIONS:
                 self._method(kid, found, methods)
+            elif kid.kind == kinds.FRIEND:
+                self._friends(kid)
             else:
                 continue
             if kid.kind in kinds.TYPEDEFS or kid.kind in (kinds.VARIABLE, kinds.ENUM):
@@ -492,6 +494,13 @@ class RecordLowering:
         # clang spells a template's constructor `Tile<S>`; calls look for `Tile`.
         name = entry.name if entry.name.startswith("operator") else entry.name.split("<", 1)[0]
         methods.setdefault(name, []).append(self._c.decls.function_id(entry))
+
+    def _friends(self, kid: Node) -> None:
+        """Operators that a class defines as friends: in a template no call names them."""
+        for function in cursors.children(kid):
+            entry = self._c.declarations.functions.get(cursors.location(function).raw)
+            if entry is not None and entry.friend_of is not None and entry.name.startswith("operator"):
+                self._c.work.require(entry)
 
     def _specialisations(self, found: Definition) -> tuple[str, ...]:
         if found.node.kind != kinds.CLASS_TEMPLATE:

@@ -7,6 +7,7 @@ import pytest
 from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.ir.types import FLOAT
 from smemlint.source import source_from_bytes
 
 HEAD = """
@@ -160,3 +161,14 @@ def test_cases_whose_labels_clang_drops_are_followed() -> None:
     traces = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
     assert len(traces) == 2
     assert all(trace.reason is not None or trace.maybe is not None for trace in traces)
+
+
+def test_what_is_forwarded_may_be_moved_from() -> None:
+    text = """struct Own { int n; __device__ Own(int a) : n(a) {} __device__ Own(const Own &o) : n(o.n) {}
+      __device__ Own(Own &&o) : n(o.n) { o.n = 0; } };
+    template <class T> __device__ int take(T &&t) { Own u(std::forward<T>(t)); return u.n; }
+    template <class T> __global__ void k() {
+      __shared__ T s[64]; Own w(2); const int n = take(std::move(w)); s[threadIdx.x * w.n] = n; }"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1), template={"T": FLOAT})).traces
+    assert trace.grade is not Grade.EXACT

@@ -8,6 +8,7 @@ from smemlint.api import analyse_file
 from smemlint.evaluate import Grade, evaluate
 from smemlint.frontend import load
 from smemlint.ir import Launch
+from smemlint.ir.types import FLOAT
 from smemlint.running.jobs import Job
 from smemlint.source import source_from_bytes
 
@@ -158,9 +159,31 @@ def test_an_operator_of_friends_that_a_template_uses_is_not_the_languages_own() 
     template <typename I> __device__ void over(I b, I e) { for (; b != e; ++b) *b = 1; }
     __global__ void k() { __shared__ float s[64]; over(It{s}, It{s + 9}); }"""
     (module,) = load(source_from_bytes("k.cu", text.encode()))
-    result = evaluate(module, module.kernels()[0], Launch((32, 1, 1)))
-    said = [n for n in result.notes if n.code != "no-access"]
-    assert said or [t.grade for t in result.traces if t.grade is not Grade.EXACT]
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1))).traces
+    assert trace.grade is Grade.EXACT
+    assert trace.offsets.tolist() == [[12 * i] * 32 for i in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("body", "first"),
+    [
+        ("It<T> a{s + t * 32, 1}; auto b = a + 3; o[t] = *b;", 12),
+        ("It<T> a{s + t * 32, 2}; o[t] = *(2 + a);", 16),
+        ("It<T> a{s + t * 32 + 4, 1}; auto b = -a; o[t] = *b;", 12),
+    ],
+)
+def test_friends_that_a_class_template_defines_are_operators_in_templates(body: str, first: int) -> None:
+    text = f"""template <class T> struct It {{ T *p; int step;
+      __device__ T &operator*() const {{ return *p; }}
+      friend __device__ It operator+(It a, int n) {{ a.p += n * a.step; return a; }}
+      friend __device__ It operator+(int n, It a) {{ a.p += n * a.step; return a; }}
+      friend __device__ It operator-(const It &a) {{ return {{a.p - 1, a.step}}; }} }};
+    template <class T> __global__ void k(T *o) {{
+      __shared__ T s[1024]; const int t = threadIdx.x; {body} }}"""
+    (module,) = load(source_from_bytes("k.cu", text.encode()))
+    (trace,) = evaluate(module, module.kernels()[0], Launch((32, 1, 1), template={"T": FLOAT})).traces
+    assert trace.grade is Grade.EXACT
+    assert trace.offsets.tolist() == [[128 * t + first for t in range(32)]]
 
 
 def test_a_float_and_an_integer_meet_in_a_float() -> None:

@@ -75,11 +75,20 @@ class CallLowering:
             name = self._c.declarations.qualified(target)
             if self._c.declarations.functions_named.get(name):
                 name = f"::{name}"  # the program has functions of that name, and clang chose none of them
-            return Name("", name, place, self._arguments(node, target))
+            return Name(self._unread_id(target), name, place, self._arguments(node, target))
         self._c.require_call(found)
         explicit = self._c.decls.is_specialisation(found)
         arguments = () if explicit else self._arguments(node, target)
         return Name(self._c.decls.function_id(found), found.name, place, arguments)
+
+    def _unread_id(self, target: Node) -> str:
+        """The id of a function that the program declares first and no file defines, though it may be called
+        like one of the library's; "" of the library's."""
+        known, first = self._c.declarations, cursors.canonical(target)
+        unread = (
+            known.in_project(target) and known.in_project(first) and not valid(cursors.definition(target))
+        )
+        return cursors.usr(target) if unread else ""
 
     def _arguments(self, node: Node, target: Node) -> tuple[TemplateArgument, ...]:
         """All arguments when clang chose the instance, else those written."""
@@ -117,7 +126,7 @@ class CallLowering:
             found = self._c.declarations.function(overload)
             if found is not None:
                 candidates.append(found)
-            elif library is None:
+            elif library is None or self._unread_id(library):
                 library = overload
         if candidates and len(owners) == 1:
             # The instance or specialisation that is written: `A<7>::go` and `A<0>::go` can be two functions.
@@ -137,7 +146,7 @@ class CallLowering:
                 return StaticMember(self._c.types.record(parent), name, place, arguments)
             if not candidates:
                 full = self._c.declarations.qualified(library)
-                return Name("", self._in_full(name, full), place, arguments)
+                return Name(self._unread_id(library), self._in_full(name, full), place, arguments)
         if not candidates:
             candidates = self._c.declarations.functions_named.get(name, [])
             return self.overload_set(name, candidates, place, arguments)

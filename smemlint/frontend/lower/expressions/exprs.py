@@ -446,6 +446,9 @@ class ExpressionLowering:
         text = self._c.positions.text(node) or self._c.positions.body_text(node) or ""
         placed = listed(text, text.index("(")) if _AT_PLACE.match(text) else None
         rest = text[placed[1] :].strip() if placed is not None else ""
+        bracketed = listed(rest, 0) if rest.startswith("(") else None
+        if bracketed is not None and self._c.texts.operand_type(rest[: bracketed[1]]) is not None:
+            rest = rest[1 : bracketed[1] - 1] + rest[bracketed[1] :]  # `new (p) (T)(x)`
         if placed is not None and isinstance(type_, PointerTo) and _WORD.match(rest.lstrip(":")):
             where, parts = parts[: len(placed[0])], parts[len(placed[0]) :]
             if placed[0] not in _WITHOUT_THROWING:
