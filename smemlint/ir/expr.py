@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
-from smemlint.ir.nodes import Cast, Construct, Expr
+from typing import TypeGuard
+
+from smemlint.ir.nodes import (
+    Asm,
+    Assign,
+    Cast,
+    Construct,
+    Expr,
+    Index,
+    Lambda,
+    Member,
+    Name,
+    Unary,
+    UnknownExpr,
+)
 
 STEPS = ("++x", "--x", "x++", "x--")
 """The operators of a Unary that change what they stand at."""
@@ -36,3 +50,20 @@ def uncast(e: Expr) -> Expr:
     while isinstance(e, Cast):
         e = e.operand
     return e
+
+
+def is_element(e: object) -> TypeGuard[Index | Member | Unary]:
+    """Whether an expression is an element of an array, a member, or what a pointer leads to."""
+    return isinstance(e, Index | Member) or (isinstance(e, Unary) and e.op == "*")
+
+
+def is_lvalue(e: object) -> bool:
+    """Whether an expression is the name of a variable, or of a part of one."""
+    return isinstance(e, Name) or is_element(e)
+
+
+def may_have_effect(n: object) -> bool:
+    """Whether a node by itself may do more than give a value; calls are not looked into."""
+    return isinstance(n, Assign | Asm | Construct | Lambda | UnknownExpr) or (
+        isinstance(n, Unary) and n.op in STEPS
+    )

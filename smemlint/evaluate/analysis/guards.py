@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Set
 
-from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.ir import (
     Assign,
     Binary,
@@ -14,14 +13,13 @@ from smemlint.ir import (
     Expr,
     Function,
     If,
-    Index,
     Loop,
-    Member,
     Module,
     Special,
     Stmt,
     Unary,
 )
+from smemlint.ir.expr import is_element
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.types import is_reference
@@ -69,7 +67,7 @@ def _at_hand(s: If, own: Set[str]) -> int | None:
     moved = any(ids & names_in(n) for n in asked.values())
     if moved or len(operators) - operators.count("=") > _CHOSEN:
         return None
-    read = [show(n) for n in walk(inner) if isinstance(n, Index | Member | Unary) and is_element(n)]
+    read = [show(n) for n in walk(inner) if is_element(n)]
     return len(read) if asked.keys() >= {*read} else None
 
 
@@ -85,7 +83,7 @@ def _goes_on(condition: Expr) -> bool:
 
 def _elements(e: Expr | tuple[Stmt, ...]) -> dict[str, Expr]:
     """What some code reads of memory, by its text."""
-    return {show(n): n for n in walk(e) if isinstance(n, Index | Member | Unary) and is_element(n)}
+    return {show(n): n for n in walk(e) if is_element(n)}
 
 
 def constants_of(module: Module, f: Function | None) -> frozenset[str]:

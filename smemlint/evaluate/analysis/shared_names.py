@@ -33,6 +33,7 @@ from smemlint.ir import (
     UnknownExpr,
     Var,
 )
+from smemlint.ir.expr import is_element
 from smemlint.ir.types import held_type, is_reference
 from smemlint.ir.uses import grown
 from smemlint.ir.walk import children, names_in, walk
@@ -115,7 +116,7 @@ class SharedNames:
         """Whether a value may be, or hold, a shared address."""
         if isinstance(e, Name):
             return e.id in self.shared or not e.id
-        if isinstance(e, Index | Member) or (isinstance(e, Unary) and e.op == "*"):
+        if is_element(e):
             return self._holds_pointers(e)
         if isinstance(e, Call) and self.passed.calls(e):
             return any(map(self.mentions_shared, self.passed.results(e)))

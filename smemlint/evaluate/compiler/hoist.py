@@ -28,6 +28,7 @@ from smemlint.ir import (
     Stmt,
     Unary,
 )
+from smemlint.ir.expr import is_element
 from smemlint.ir.memo import by_identity
 from smemlint.ir.uses import assignment, statements
 from smemlint.ir.walk import walk
@@ -170,7 +171,7 @@ def _reads(e: Expr) -> list[Place] | None:
             if isinstance(n.callee, Name) and effect_of(n.callee.name) is Effect.ARITHMETIC:
                 continue
             return None
-        if isinstance(n, Index | Member) or (isinstance(n, Unary) and n.op == "*"):
+        if is_element(n):
             base = n.operand if isinstance(n, Unary) else n.base
             if id(n) in within:
                 within.add(id(base))

@@ -17,7 +17,6 @@ import numpy as np
 from smemlint.evaluate.analysis.arms.behind_arms import Behind, behind_arms
 from smemlint.evaluate.analysis.arms.chosen_values import Pair, chosen_values, is_of_one_value
 from smemlint.evaluate.analysis.arms.leading_addresses import reads_alike
-from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.analysis.purity import computes
 from smemlint.evaluate.compiler.hoist import reads_first
 from smemlint.evaluate.compiler.log import Log
@@ -49,6 +48,7 @@ from smemlint.ir import (
     Stmt,
     Unary,
 )
+from smemlint.ir.expr import is_element
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.types import element_type

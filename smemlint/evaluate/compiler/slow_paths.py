@@ -12,7 +12,6 @@ from enum import Enum, auto
 
 import numpy as np
 
-from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.function_sizes import function_size, is_special
 from smemlint.evaluate.machine.functions import called, short_name
 from smemlint.evaluate.machine.machine import Machine
@@ -36,7 +35,7 @@ from smemlint.ir import (
     RecordRef,
     Scalar,
 )
-from smemlint.ir.expr import uncast
+from smemlint.ir.expr import is_element, uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.types import BFLOAT16, HALF

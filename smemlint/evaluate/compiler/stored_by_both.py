@@ -15,7 +15,6 @@ from typing import TypeAlias
 
 from smemlint.evaluate.analysis.arms.behind_arms import Behind, repeated
 from smemlint.evaluate.analysis.arms.ladders import Ladder, Made
-from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.selects import (
     alike_accesses,
     is_fixed,
@@ -29,30 +28,26 @@ from smemlint.evaluate.memory import merging
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import same
 from smemlint.ir import (
-    STEPS,
-    Asm,
     Assign,
     Binary,
     Call,
     Cast,
     Conditional,
-    Construct,
     Declare,
     Expr,
     FloatLiteral,
     If,
     Index,
-    Lambda,
     Literal,
     Loop,
     Name,
     Stmt,
     Switch,
     Unary,
-    UnknownExpr,
 )
+from smemlint.ir.expr import is_element, may_have_effect
 from smemlint.ir.show import show
-from smemlint.ir.uses import assignment, holds, only_statement, statements
+from smemlint.ir.uses import assignment, only_statement, statements
 from smemlint.ir.walk import walk
 from smemlint.toolkit.compiled import Code, code_of_call
 
@@ -177,7 +172,7 @@ def _made(
     one, other = pair
     front, first, second = logs
     a, b = events
-    if any(_is_opaque(x.value) for x in pair):
+    if any(may_have_effect(n) for x in pair for n in walk(x.value)):
         return Made.PERHAPS
     if a is not None and (is_fixed(a.offset) or _is_used(m, a, front)):
         return Made.ONE
@@ -273,11 +268,6 @@ def _without_sign(e: Expr) -> Expr:
     while isinstance(e, Cast) or (isinstance(e, Unary) and e.op in "+-"):
         e = e.operand
     return e
-
-
-def _is_opaque(e: Expr) -> bool:
-    """Whether a value does more than compute."""
-    return holds(e, (Assign, Asm, Construct, Lambda, UnknownExpr), STEPS)
 
 
 def _straight(arm: Node) -> Made:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 
-from smemlint.evaluate.analysis.parts_read.halves import is_element, is_own, loads
+from smemlint.evaluate.analysis.parts_read.halves import is_own, loads
 from smemlint.evaluate.compiler.selects import alike_accesses
 from smemlint.evaluate.compiler.stored_by_both import is_branched
 from smemlint.evaluate.machine.machine import Event, Machine
@@ -35,12 +35,10 @@ from smemlint.ir import (
     Index,
     Literal,
     Loop,
-    Member,
     Name,
     Stmt,
-    Unary,
 )
-from smemlint.ir.expr import uncast
+from smemlint.ir.expr import is_element, uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.types import held_type
@@ -193,7 +191,7 @@ def _alike(f: Function, condition: Expr, place: Expr) -> bool:
     """Whether a condition reads numbers of the type that is stored, through a pointer that may lead there."""
     known = variables(f)
     stored = known.get(root.id) if isinstance(root := array_of(place), Name) else None
-    read = [array_of(n) for n in walk(condition) if isinstance(n, Index | Member | Unary) and is_element(n)]
+    read = [array_of(n) for n in walk(condition) if is_element(n)]
     of = [known.get(r.id) if isinstance(r, Name) else None for r in read]
     mine = None if stored is None else held_type(stored.type)
     return any(v is None or (not v.restrict and held_type(v.type) == mine) for v in of) or mine is None

@@ -45,16 +45,13 @@ from smemlint.ir import (
     ArrayOf,
     Call,
     Expr,
-    Index,
-    Member,
     MemberType,
-    Name,
     OpaqueType,
     RecordRef,
     Scalar,
     Type,
-    Unary,
 )
+from smemlint.ir.expr import is_lvalue
 from smemlint.ir.types import LONG, UCHAR, UINT, ULONG, element_type
 from smemlint.ir.uses import places_set
 from smemlint.ir.vectors import is_vector
@@ -226,7 +223,7 @@ def is_class(m: Machine, t: Type) -> bool:
 
 def given(m: Machine, a: Expr) -> Value:
     """An argument of a function that is not known: a record in shared memory goes by reference, unread."""
-    if isinstance(a, Name | Index | Member) or (isinstance(a, Unary) and a.op == "*"):
+    if is_lvalue(a):
         p = lvalue(m, a)
         if not isinstance(p, Pointer):
             return p
@@ -274,7 +271,7 @@ def _named_by(
 def lent(m: Machine, e: Call, name: str = "") -> None:
     """Say that unknown code may take elements of shared arrays by reference, and not read each once."""
     for a in e.arguments:
-        if isinstance(a, Name | Index | Member) or (isinstance(a, Unary) and a.op == "*"):
+        if is_lvalue(a):
             p = unseen(m, a, lvalue)
             if not isinstance(p, Pointer) or isinstance(p.pointee, ArrayOf) or is_class(m, p.pointee):
                 continue
@@ -304,7 +301,7 @@ def clobber(v: Value) -> None:
 def clobber_referred(m: Machine, arguments: Iterable[Expr]) -> None:
     """The same for what a method of an unknown class may take by reference: `Scan(temp).Sum(in, out)`."""
     for a in arguments:
-        if isinstance(a, Name | Index | Member) or (isinstance(a, Unary) and a.op == "*"):
+        if is_lvalue(a):
             clobber(unseen(m, a, lvalue))
 
 

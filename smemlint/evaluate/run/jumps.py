@@ -20,16 +20,13 @@ from smemlint.evaluate.values.value import Value
 from smemlint.ir import (
     Break,
     Continue,
-    Expr,
     Goto,
-    Index,
     InitList,
-    Member,
     Name,
     Return,
     Scalar,
-    Unary,
 )
+from smemlint.ir.expr import is_lvalue
 from smemlint.ir.types import is_reference
 
 
@@ -50,7 +47,7 @@ def run_return(m: Machine, s: Return) -> None:
             braced = isinstance(s.value, InitList)
             v = value_for(m, t, s.value) if braced else coerce(m, returned(m, s.value), t)
         else:
-            frame.names_place = frame.place and _names_a_place(s.value)
+            frame.names_place = frame.place and is_lvalue(s.value)
             v = lvalue(m, s.value) if frame.names_place else returned(m, s.value)
     ahead.ending = False
     end_lives(m, 0, frame.variables.get(s.value.id) if isinstance(s.value, Name) else None)
@@ -101,7 +98,3 @@ def run_goto(m: Machine, s: Goto) -> None:
         m.note("unknown-statement", "goto into a block", s.place)
     else:
         _leave(m, lambda exits: exits is around[-1], again=around[-1].again and not s.over)
-
-
-def _names_a_place(e: Expr) -> bool:
-    return isinstance(e, Name | Index | Member) or (isinstance(e, Unary) and e.op == "*")

@@ -17,13 +17,13 @@ from smemlint.evaluate.analysis.arms.asked_once import asked_once, reads_memory,
 from smemlint.evaluate.analysis.arms.behind_arms import Asking, Gap, beside, repeated
 from smemlint.evaluate.analysis.arms.branch_left import Left
 from smemlint.evaluate.analysis.arms.ladders import Ladder, Made, ladders
-from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.compiler.stored_by_both import note_stores
 from smemlint.evaluate.compiler.stored_over import note_stored_over
 from smemlint.evaluate.machine.machine import Barrier, Exits, Machine, Mask
 from smemlint.evaluate.run.selected import is_asked_in_front, is_one_for_all, leaves_a_branch, loads_the_same
 from smemlint.evaluate.values.number import Int, collapse
 from smemlint.ir import Break, Continue, Function, If, Return, Stmt
+from smemlint.ir.expr import is_element
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show

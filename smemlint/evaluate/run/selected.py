@@ -14,7 +14,6 @@ from __future__ import annotations
 from smemlint.evaluate.analysis.arms.branch_left import NO_TYPES, Changed, Left, branch_left, is_same_code
 from smemlint.evaluate.analysis.arms.sunk_values import sinks
 from smemlint.evaluate.analysis.parts_read.computed_halves import types_of
-from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.machine.dispatch import lvalue, unseen
 from smemlint.evaluate.machine.functions import called
 from smemlint.evaluate.machine.machine import Machine
@@ -44,6 +43,7 @@ from smemlint.ir import (
     Unary,
     UnknownExpr,
 )
+from smemlint.ir.expr import is_element
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.uses import array_of, holds, variables_set
@@ -172,7 +172,7 @@ def _stores(arm: Expr | Stmt) -> int:
 def _elements(arm: Expr | Stmt) -> frozenset[str]:
     """The elements that an arm reads, as text: those of both arms are loaded in front of them."""
     stored = {id(n.target) for n in walk(arm) if isinstance(n, Assign) and n.op == "="}
-    elements = (n for n in walk(arm) if isinstance(n, Index | Member | Unary) and is_element(n))
+    elements = (n for n in walk(arm) if is_element(n))
     return frozenset(show(n) for n in elements if id(n) not in stored)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from smemlint.evaluate.analysis.parts_read.halves import is_element, loads
+from smemlint.evaluate.analysis.parts_read.halves import loads
 from smemlint.evaluate.analysis.purity import computes
 from smemlint.ir import (
     STEPS,
@@ -42,6 +42,7 @@ from smemlint.ir import (
     Type,
     Unary,
 )
+from smemlint.ir.expr import is_element
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show

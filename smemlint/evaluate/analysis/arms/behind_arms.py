@@ -11,7 +11,7 @@ from enum import Enum, auto
 from typing import TypeAlias
 
 from smemlint.evaluate.analysis.arms.asked_once import reads_memory
-from smemlint.evaluate.analysis.parts_read.halves import is_element, is_own
+from smemlint.evaluate.analysis.parts_read.halves import is_own
 from smemlint.ir import (
     Binary,
     Block,
@@ -25,6 +25,7 @@ from smemlint.ir import (
     Name,
     Stmt,
 )
+from smemlint.ir.expr import is_element
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.uses import assignment, last_statement

@@ -10,25 +10,20 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
-from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.analysis.purity import computes
 from smemlint.ir import (
-    STEPS,
-    Asm,
     Assign,
     Binary,
     Block,
     Break,
     Call,
     Cast,
-    Construct,
     Declare,
     Evaluate,
     Expr,
     FloatLiteral,
     If,
     Index,
-    Lambda,
     Literal,
     Member,
     Name,
@@ -37,6 +32,7 @@ from smemlint.ir import (
     Unary,
     UnknownExpr,
 )
+from smemlint.ir.expr import is_element, may_have_effect
 from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
@@ -86,7 +82,7 @@ def is_of_one_value(then: Expr | Stmt | None, otherwise: Expr | Stmt | None, *, 
 def ladder(s: Switch) -> If | None:
     """`if`, `else if`, `else` for a switch whose cases all give one value, which nvcc treats alike."""
     arms = _arms(s)
-    if arms is None or any(jumps_in(arm) for _, arm in arms) or any(map(_does_more, walk(s.value))):
+    if arms is None or any(jumps_in(arm) for _, arm in arms) or any(map(may_have_effect, walk(s.value))):
         return None
     if any(isinstance(n, Call | Index) for n in walk(s.value)):
         return None
@@ -175,7 +171,7 @@ def _set(arm: Expr | Stmt) -> dict[str, Assign]:
     own: dict[str, Expr] = {}
     for s in statements(arm):
         e = s.expr if isinstance(s, Evaluate) else s.var.init if isinstance(s, Declare) else None
-        if e is None or any(_does_more(n) for n in walk(e) if n is not e):
+        if e is None or any(may_have_effect(n) for n in walk(e) if n is not e):
             return {}
         if isinstance(s, Declare):
             own[s.var.id] = e
@@ -190,7 +186,7 @@ def _set(arm: Expr | Stmt) -> dict[str, Assign]:
             done.add(e.target.id)
         elif isinstance(e, Assign):
             found.clear()  # a load does not move past a store
-        elif _does_more(e):
+        elif may_have_effect(e):
             return {}
     return found
 
@@ -214,12 +210,6 @@ def _put_in(e: Expr, own: Mapping[str, Expr]) -> Expr:
     if isinstance(e, Binary):
         return replace(e, left=_put_in(e.left, own), right=_put_in(e.right, own))
     return e
-
-
-def _does_more(n: object) -> bool:
-    return isinstance(n, Assign | Asm | Construct | Lambda | UnknownExpr) or (
-        isinstance(n, Unary) and n.op in STEPS
-    )
 
 
 def _met(a: Expr | Stmt, b: Expr | Stmt, tail: bool = False) -> list[Pair] | None:

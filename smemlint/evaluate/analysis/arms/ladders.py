@@ -14,28 +14,23 @@ from collections.abc import Mapping
 from enum import Enum, auto
 
 from smemlint.evaluate.analysis.arms.sunk_values import sinks
-from smemlint.evaluate.analysis.parts_read.halves import is_element, is_own, loads
+from smemlint.evaluate.analysis.parts_read.halves import is_own, loads
 from smemlint.ir import (
-    STEPS,
-    Asm,
     Assign,
     Call,
-    Construct,
     Expr,
     FloatLiteral,
     Function,
     If,
     Index,
-    Lambda,
     Literal,
     Name,
     Stmt,
-    UnknownExpr,
 )
-from smemlint.ir.expr import uncast
+from smemlint.ir.expr import is_element, may_have_effect, uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
-from smemlint.ir.uses import assignment, holds, last_statement, only_statement
+from smemlint.ir.uses import assignment, last_statement, only_statement
 from smemlint.ir.walk import nodes_of, walk
 from smemlint.records import record
 from smemlint.toolkit.compiled import Code, code_of_call
@@ -100,7 +95,7 @@ def _made(f: Function, conditions: tuple[If, ...], values: list[Expr]) -> Made:
         return Made.PERHAPS if all(loading) else Made.APART
     calls = (n.callee for v in values for n in walk(v) if isinstance(n, Call))
     known = all(code_of_call(getattr(c, "name", "")) in (Code.OPERATION, Code.STRAIGHT) for c in calls)
-    plain = not any(holds(v, (Assign, Asm, Construct, Lambda, UnknownExpr), STEPS) for v in values)
+    plain = not any(may_have_effect(n) for v in values for n in walk(v))
     # a number in front, or beside a ladder in the first arm, may keep its own store
     nested = not isinstance(last_statement(conditions[0].otherwise), If)
     numbers = [isinstance(uncast(v), Literal | FloatLiteral) for v in values]

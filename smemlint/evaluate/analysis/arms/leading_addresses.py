@@ -15,12 +15,11 @@ from smemlint.ir import (
     Expr,
     Index,
     Literal,
-    Member,
     Name,
     Special,
     Unary,
 )
-from smemlint.ir.expr import uncast
+from smemlint.ir.expr import is_element, uncast
 from smemlint.ir.show import show
 from smemlint.ir.uses import assignment, statements
 from smemlint.ir.walk import children
@@ -81,7 +80,7 @@ def _steps(arm: object) -> Iterator[tuple[bool, str]]:
 
 def _of_value(e: Expr) -> Iterator[tuple[bool, str]]:
     e = uncast(e)
-    if isinstance(e, Index | Member) or (isinstance(e, Unary) and e.op == "*"):
+    if is_element(e):
         yield True, show(e)
     elif isinstance(e, Binary | Unary | Call | Conditional):
         for part in e.arguments if isinstance(e, Call) else children(e):

@@ -13,7 +13,7 @@ from collections import Counter
 
 from smemlint.evaluate.analysis.arms.branch_left import Left, branch_left
 from smemlint.evaluate.analysis.parts_read.computed_halves import types_of
-from smemlint.evaluate.analysis.parts_read.halves import is_element, loads
+from smemlint.evaluate.analysis.parts_read.halves import loads
 from smemlint.evaluate.analysis.purity import computes
 from smemlint.ir import (
     STEPS,
@@ -28,7 +28,7 @@ from smemlint.ir import (
     Name,
     Special,
 )
-from smemlint.ir.expr import uncast
+from smemlint.ir.expr import is_element, uncast
 from smemlint.ir.memo import by_identity
 from smemlint.ir.uses import holds
 from smemlint.ir.walk import children, nodes_of, walk

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.ir import (
     Assign,
     Conditional,
@@ -21,7 +20,7 @@ from smemlint.ir import (
     Name,
     Return,
 )
-from smemlint.ir.expr import uncopied
+from smemlint.ir.expr import is_element, uncopied
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import is_reference
 from smemlint.ir.uses import arms, declared

@@ -22,10 +22,9 @@ from smemlint.ir import (
     Name,
     Scalar,
     Type,
-    Unary,
     Var,
 )
-from smemlint.ir.expr import uncast, uncopied
+from smemlint.ir.expr import is_element, uncast, uncopied
 from smemlint.ir.memo import by_identity
 from smemlint.ir.show import show
 from smemlint.ir.types import is_reference
@@ -115,7 +114,7 @@ def _narrow(f: Function) -> tuple[dict[int, Part], frozenset[int]]:
     shifted: set[int] = set()
     inner: set[int] = set()
     for n in nodes_of(f.body):
-        if isinstance(n, Index | Member | Unary) and is_element(n):
+        if is_element(n):
             texts[show(n)] += 1
         elif isinstance(n, Name):
             uses[n.id] += 1
@@ -189,11 +188,6 @@ def _narrowed(node: object, want: int) -> tuple[Expr | None, int]:
 
 def _is_integer(t: Type, least: int = 0) -> bool:
     return isinstance(t, Scalar) and t.kind in ("int", "uint") and t.size >= least
-
-
-def is_element(e: object) -> bool:
-    """Whether an expression just reads an element."""
-    return isinstance(e, Index | Member) or (isinstance(e, Unary) and e.op == "*")
 
 
 def is_own(f: Function, e: object) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from smemlint.banks import WORD
 from smemlint.evaluate.analysis.parts_read.chosen_records import alternatives
-from smemlint.evaluate.analysis.parts_read.halves import is_element
 from smemlint.evaluate.analysis.parts_read.members import chosen
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.memory.segment import declared_alignment
@@ -17,7 +16,7 @@ from smemlint.evaluate.types.record_parts import LINE, Moved, numbers
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import Other, Pointer, RecordValue, Value
 from smemlint.ir import Call, Conditional, Construct, Expr, Function, Name, RecordRef, Scalar, Type
-from smemlint.ir.expr import uncast, uncopied
+from smemlint.ir.expr import is_element, uncast, uncopied
 from smemlint.ir.types import is_reference
 from smemlint.ir.uses import array_of
 from smemlint.ir.vectors import is_vector
