@@ -128,11 +128,11 @@ def _use(f: Function, load: Expr, part: str) -> _Use:
     order = _order(f)
     known = order.uses.get((id(load), part))
     if known is None:
-        known = order.uses[id(load), part] = _found(f, order, load, part)
+        known = order.uses[id(load), part] = _first_use(f, order, load, part)
     return known
 
 
-def _found(f: Function, order: _Order, load: Expr, part: str) -> _Use:
+def _first_use(f: Function, order: _Order, load: Expr, part: str) -> _Use:
     here = leaves_of(f).of.get(id(load))
     if here is None:
         return _STAYS
@@ -191,7 +191,7 @@ def _is_choice(s: If) -> bool:
     return all(isinstance(x, Evaluate) for x in inner)
 
 
-def _part(m: Machine, e: Event) -> str | None:
+def _part_loaded(m: Machine, e: Event) -> str | None:
     """The part of what is loaded that an access loads; None where it has no name."""
     t = element_type(e.site.object.type)
     if e.moved is None or isinstance(t, Scalar):
@@ -206,7 +206,7 @@ def _use_of(m: Machine, e: Event) -> _Use:
     f, node = e.site.function, e.site.node
     if f is None or node is None or e.site.op != "load" or e.volatile:
         return _STAYS
-    part = _part(m, e)
+    part = _part_loaded(m, e)
     return _OPEN if part is None else _use(f, node, part)
 
 

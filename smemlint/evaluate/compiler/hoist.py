@@ -62,23 +62,23 @@ def lift(log: Log, journal: Journal) -> Log:
 
 def _made_again(entries: Sequence[Entry], at: int, head: Sequence[Where]) -> set[int]:
     """Orders of the loads at the head of a branch, which begins at this place, that move before it."""
-    arm = _line(entries, at)
-    after = _line(entries, at + len(arm))
+    arm = _straight_line(entries, at)
+    after = _straight_line(entries, at + len(arm))
     found: set[int] = set()
-    later = iter(_known(arm, after))
+    later = iter(_at_hand(arm, after))
     for where, e in zip(head, arm, strict=False):
         if (e.site.place.path, e.site.place.offset) != where or e.site.op != "load" or e.volatile:
             break
         if e.must is not e.may and not np.array_equal(e.must, e.may):
             break
         y = next(later, None)
-        if y is None or not _same(e, y) or bool((e.may & ~y.may).any()) or y.turn != e.turn:
+        if y is None or not _same_address(e, y) or bool((e.may & ~y.may).any()) or y.turn != e.turn:
             break
         found.add(e.order)
     return found
 
 
-def _line(entries: Sequence[Entry], at: int) -> list[Event]:
+def _straight_line(entries: Sequence[Entry], at: int) -> list[Event]:
     """The accesses from a place in the log on that stand in one line, up to a barrier."""
     found: list[Event] = []
     for e in entries[at : at + 64]:
@@ -90,7 +90,7 @@ def _line(entries: Sequence[Entry], at: int) -> list[Event]:
     return found
 
 
-def _known(arm: Sequence[Event], after: Sequence[Event]) -> Iterator[Event]:
+def _at_hand(arm: Sequence[Event], after: Sequence[Event]) -> Iterator[Event]:
     """The loads after a branch whose value is at hand at its end."""
     loads = [e for e in arm if e.site.op == "load"]
     for i, y in enumerate(after):
@@ -104,22 +104,22 @@ def _known(arm: Sequence[Event], after: Sequence[Event]) -> Iterator[Event]:
         for e in arm:
             if e.site.object is not y.site.object:
                 continue
-            if _same(e, y) and e.site.op in ("load", "store"):
+            if _same_address(e, y) and e.site.op in ("load", "store"):
                 held = True
-            elif e.site.op != "load" and not (_apart(e, y) and any(_same(x, e) for x in loads)):
+            elif e.site.op != "load" and not (_lie_apart(e, y) and any(_same_address(x, e) for x in loads)):
                 held = False  # that a store is elsewhere may be more than the compiler knows
         if held:
             yield y
 
 
-def _same(a: Event, b: Event) -> bool:
+def _same_address(a: Event, b: Event) -> bool:
     """Whether two accesses have one address in the lanes of the first."""
     if a.site.object is not b.site.object or a.site.width != b.site.width:
         return False
     return distance(a, b, a.may) == 0
 
 
-def _apart(a: Event, b: Event) -> bool:
+def _lie_apart(a: Event, b: Event) -> bool:
     return lie_apart(a, b, distance(a, b, a.may))
 
 

@@ -94,7 +94,7 @@ def _moving(
             own.setdefault(id(e.site), []).append(at)
             if e.choice is not None and e.site.op != "load":
                 return
-            steady_here = _plain(e)
+            steady_here = _is_movable(e)
             if not steady_here or _remains(e, within) or not _whenever(e, iteration):
                 unsteady.add(id(e.site))
         by_site.append(own)
@@ -103,7 +103,7 @@ def _moving(
         if site in unsteady or any(len(own.get(site, ())) != len(kept) for own in by_site):
             continue
         same_in_all = [(at, [own[site][i] for own in by_site[1:]]) for i, at in enumerate(kept)]
-        if all(_stays([entries[o] for o in (at, *others)], loop) for at, others in same_in_all):
+        if all(_is_invariant([entries[o] for o in (at, *others)], loop) for at, others in same_in_all):
             steady[site] = same_in_all
     written = _written(entries, rounds, steady)
     for moves in steady.values():
@@ -112,7 +112,7 @@ def _moving(
             yield from moves
 
 
-def _plain(e: Event) -> bool:
+def _is_movable(e: Event) -> bool:
     return e.site.op in ("load", "store") and not (e.volatile or e.choice is not None or e.worlds)
 
 
@@ -123,7 +123,7 @@ def _whenever(e: Event, iteration: Iteration) -> bool:
     return equal_masks(e.must, iteration.must) and equal_masks(e.may, iteration.may)
 
 
-def _stays(events: Sequence[Entry | None], loop: Iterated) -> bool:
+def _is_invariant(events: Sequence[Entry | None], loop: Iterated) -> bool:
     """Whether the address is the same in all iterations, and the compiler can tell: `(n - 16 * i) & 15` is,
     and it cannot."""
     first = events[0]

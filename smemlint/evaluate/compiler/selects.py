@@ -152,7 +152,7 @@ def _ends_in_a_store(arm: Node) -> bool:
 
 def _pairs(m: Machine, first: Sequence[Event | Barrier], second: Sequence[Event | Barrier]) -> list[Both]:
     """Accesses of two arms that run as one, with their addresses."""
-    one, other = _only(m, first), _only(m, second)
+    one, other = _only_load(m, first), _only_load(m, second)
     if one is not None and other is not None:
         return [(one, other)]
     a, b = ([e for e in log if isinstance(e, Event)] for log in (first, second))
@@ -217,7 +217,7 @@ def one_offset(a: Event, b: Event) -> Int | None:
     return None
 
 
-def _only(m: Machine, log: Sequence[Event | Barrier]) -> tuple[Event, Int] | None:
+def _only_load(m: Machine, log: Sequence[Event | Barrier]) -> tuple[Event, Int] | None:
     """The one load that an arm is, with its address: an arm may itself be a choice."""
     chosen = m.journal.selected[-len(log) :] if len(log) > 1 else []
     gone = {s.other for s in chosen}

@@ -88,7 +88,7 @@ def function_stops(m: Machine, name: str, operands: list[Value], e: Call) -> Non
     for names, kind in _INTRINSICS:
         if names.fullmatch(short):
             if kind == "call":
-                _call(m, kind, e.arguments, e.place)
+                _log_call(m, kind, e.arguments, e.place)
             else:
                 m.stop(kind, id(e.place))
             return
@@ -105,7 +105,7 @@ def function_stops(m: Machine, name: str, operands: list[Value], e: Call) -> Non
         if not (size == 4 and copied.fullmatch(plain) and _has_copies(m, e.arguments)):
             m.stop("fork")
     elif made is Code.CALL:
-        _call(m, "call", e.arguments, e.place)
+        _log_call(m, "call", e.arguments, e.place)
 
 
 @by_identity
@@ -155,7 +155,7 @@ def _stands_behind(n: Name, place: Place) -> bool:
     return n.place is not None and n.place.offset > place.end_offset
 
 
-def _call(m: Machine, kind: Stop, of: Expr | tuple[Expr, ...], place: Place | None) -> None:
+def _log_call(m: Machine, kind: Stop, of: Expr | tuple[Expr, ...], place: Place | None) -> None:
     """Log a calculation that machine code calls a function for, where it is made."""
     made = where_made(m, of)
     if made is not Made.BEFORE:
@@ -169,7 +169,7 @@ def _has_copies(m: Machine, of: tuple[Expr, ...]) -> bool:
 
 def _is_of_the_launch(m: Machine, of: tuple[Expr, ...]) -> bool:
     """Whether a calculation is made of the kernel's arguments alone."""
-    f, names = m.frame.function, _made_of(of)
+    f, names = m.frame.function, _variables_in(of)
     if f is None or names is None or len(m.frames) > 1:
         return False
     return bool(names) and names <= {v.id for v in f.parameters} - m.code.changes(f, f).variables
@@ -188,7 +188,7 @@ def where_made(m: Machine, of: Expr | tuple[Expr, ...]) -> Made | int:
     what the order of the log was in front of them."""
     if m.host or len(m.frames) > 1 or not m.context.loops:
         return Made.HERE
-    names = _made_of(of)
+    names = _variables_in(of)
     found: Made | int = Made.HERE
     for exits in reversed(m.context.loops):
         if exits.switch:
@@ -202,7 +202,7 @@ def where_made(m: Machine, of: Expr | tuple[Expr, ...]) -> Made | int:
 
 
 @by_identity
-def _made_of(of: Expr | tuple[Expr, ...]) -> frozenset[str] | None:
+def _variables_in(of: Expr | tuple[Expr, ...]) -> frozenset[str] | None:
     """The variables that a calculation is made of; None of one that does more, or reads memory."""
     calls = (n for n in walk(of) if isinstance(n, Call))
     if not all(effect_of(called(n)) is Effect.ARITHMETIC for n in calls):

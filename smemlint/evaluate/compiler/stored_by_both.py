@@ -104,7 +104,7 @@ def note_stores(
                 return found
             made = Made.PERHAPS
             continue
-        verdict = _made(m, (one, other), (a, b), (front, first, second), arms, behind, together)
+        verdict = _merged_stores(m, (one, other), (a, b), (front, first, second), arms, behind, together)
         if verdict is Made.APART:
             return found
         plain = _is_plain(one.value) and _is_plain(other.value)
@@ -158,7 +158,7 @@ def _choose(
     m.journal.selected.append(Selected(a.order, b.order, offset, perhaps=True))
 
 
-def _made(
+def _merged_stores(
     m: Machine,
     pair: tuple[Assign, Assign],
     events: tuple[Event | None, Event | None],

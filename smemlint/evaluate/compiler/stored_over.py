@@ -47,7 +47,7 @@ from smemlint.ir.walk import names_in, nodes_of, walk
 from smemlint.records import record
 
 
-class _Over(Enum):
+class _Merges(Enum):
     """Whether one store is made of two."""
 
     SURELY = auto()
@@ -55,14 +55,14 @@ class _Over(Enum):
 
 
 @record(frozen=True, slots=True)
-class _Found:
+class _OverwrittenStore:
     """A condition that stores again. over: whether they are one where no loop disappears; unrolled: in a loop
     that does; loads: the arm reads an element; names: those in the place; loops: those around, here.
     condition, value: what it asks and stores; reads: it asks memory; alike: that may be what is stored, by
     its type."""
 
-    over: _Over | None
-    unrolled: _Over | None
+    over: _Merges | None
+    unrolled: _Merges | None
     loads: bool
     names: frozenset[str]
     loops: int
@@ -89,14 +89,14 @@ def note_stored_over(m: Machine, s: If, part: slice, *, together: bool) -> bool:
         return False
     if not same(before.offset, stores[0].offset) or bool((stores[0].may & ~before.must).any()):
         return False
-    over = _over(m, found)
+    over = _kind_in_loops(m, found)
     if together and over is not None and m.context.unrolled and holds(found.value, Index):
-        over = _Over.PERHAPS
+        over = _Merges.PERHAPS
     if over is None:
         return False
     called = any(not isinstance(e, Event) and e.stop == "call" and e.front is None for e in m.log[part])
     doubtful = called or (found.loads and _is_stored_to(m, before, part.start))
-    sure = over is _Over.SURELY and not doubtful
+    sure = over is _Merges.SURELY and not doubtful
     if sure:
         stores[0].under, stores[0].parted = before.under, before.parted
         m.journal.idle |= {e.order for e in arm if e.site.op == "load"}  # the value is at hand
@@ -117,7 +117,7 @@ def _is_stored_to(m: Machine, before: Event, begin: int) -> bool:
     return False
 
 
-def _over(m: Machine, found: _Found) -> _Over | None:
+def _kind_in_loops(m: Machine, found: _OverwrittenStore) -> _Merges | None:
     """Whether they are one, in the loops around: one may give each round a place of its own, or be that of a
     caller."""
     loops = [exits for exits in m.context.loops if not exits.switch]
@@ -127,10 +127,10 @@ def _over(m: Machine, found: _Found) -> _Over | None:
         asked = not found.reads or changes.leave(found.condition)
         if asked or (not found.alike and changes.leave(found.value)):
             return found.unrolled
-        return None if found.unrolled is None else _Over.PERHAPS
+        return None if found.unrolled is None else _Merges.PERHAPS
     if found.over is None or (not inner and len(loops) <= found.loops and not m.context.renews(found.names)):
         return found.over
-    return _Over.PERHAPS
+    return _Merges.PERHAPS
 
 
 def _has_barrier(s: Loop) -> bool:
@@ -140,9 +140,9 @@ def _has_barrier(s: Loop) -> bool:
 
 
 @by_identity
-def _stores_over(f: Function) -> Mapping[int, _Found]:
+def _stores_over(f: Function) -> Mapping[int, _OverwrittenStore]:
     """By id(): the conditions with an arm that stores where the statement before did."""
-    found: dict[int, _Found] = {}
+    found: dict[int, _OverwrittenStore] = {}
     loops = [n for n in nodes_of(f.body) if isinstance(n, Loop)]
     around = Counter(id(x) for n in loops for x in walk(n) if isinstance(x, If))
     apart = {id(x) for n in loops if _has_barrier(n) for x in statements(n.body)}
@@ -155,12 +155,12 @@ def _stores_over(f: Function) -> Mapping[int, _Found]:
                 place = show(before)
                 again = any(isinstance(n, Index) and show(n) == place for n in walk(body[i + 1 : i + 4]))
                 again = again or _asks(body, s) > 1
-                over, unrolled = _made(f, s, given, again)
+                over, unrolled = _kinds(f, s, given, again)
                 if over is not None and (again or (around[id(s)] and id(s) not in apart)):
-                    over = _Over.PERHAPS
+                    over = _Merges.PERHAPS
                 if unrolled is not None and again:
-                    unrolled = _Over.PERHAPS
-                found[id(s)] = _Found(
+                    unrolled = _Merges.PERHAPS
+                found[id(s)] = _OverwrittenStore(
                     over,
                     unrolled,
                     loads(f, given.value),
@@ -169,7 +169,7 @@ def _stores_over(f: Function) -> Mapping[int, _Found]:
                     s.condition,
                     given.value,
                     _reads(f, s.condition),
-                    _alike(f, s.condition, before),
+                    _may_alias(f, s.condition, before),
                 )
             before = _stored(f, s, before)
     return found
@@ -187,7 +187,7 @@ def _array(s: If) -> str:
     return next((show(array_of(n.target)) for n in walk(s.then) if isinstance(n, Assign)), "")
 
 
-def _alike(f: Function, condition: Expr, place: Expr) -> bool:
+def _may_alias(f: Function, condition: Expr, place: Expr) -> bool:
     """Whether a condition reads numbers of the type that is stored, through a pointer that may lead there."""
     known = variables(f)
     stored = known.get(root.id) if isinstance(root := array_of(place), Name) else None
@@ -197,21 +197,21 @@ def _alike(f: Function, condition: Expr, place: Expr) -> bool:
     return any(v is None or (not v.restrict and held_type(v.type) == mine) for v in of) or mine is None
 
 
-def _made(f: Function, s: If, given: Assign, again: bool) -> tuple[_Over | None, _Over | None]:
+def _kinds(f: Function, s: If, given: Assign, again: bool) -> tuple[_Merges | None, _Merges | None]:
     """Whether one store is made of what a condition stores and the one in front; and in the rounds of a loop
     that disappears."""
     loaded = loads(f, given.value)
     plain = isinstance(uncast(given.value), Literal | FloatLiteral | Name) and given is assignment(
         only_statement(s.then)
     )
-    unrolled = _Over.PERHAPS if loaded else _Over.SURELY
+    unrolled = _Merges.PERHAPS if loaded else _Merges.SURELY
     if _reads(f, s.condition):
         several = any(isinstance(n, Binary) and n.op in ("&&", "||") for n in walk(s.condition))
         if several:
             return None, None
-        return (_Over.PERHAPS if plain or again else None), unrolled
+        return (_Merges.PERHAPS if plain or again else None), unrolled
     masked = any(isinstance(n, Binary) and n.op == "&" for n in walk(s.condition))
-    return (_Over.PERHAPS if masked and loaded else _Over.SURELY), unrolled
+    return (_Merges.PERHAPS if masked and loaded else _Merges.SURELY), unrolled
 
 
 def _stored(f: Function, s: Stmt, before: Expr | None) -> Expr | None:

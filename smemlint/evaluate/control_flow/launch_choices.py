@@ -64,7 +64,7 @@ class Effects:
     plain: bool = True
 
 
-def _found(s: Stmt) -> Effects:
+def _effects_in(s: Stmt) -> Effects:
     nodes = list(walk(s))
     targets = [t for n in nodes if (t := target_of(n)) is not None]
     named = {n.var.id: n.var.init for n in nodes if isinstance(n, Declare) and is_reference(n.var.type)}
@@ -86,7 +86,7 @@ def _named_by(target: Expr, references: Mapping[str, Expr | None]) -> str | None
     return root
 
 
-effects = by_identity(_found)
+effects = by_identity(_effects_in)
 _LEAVES_A_TRACE = (Asm, Break, Call, Construct, Continue, Goto, Lambda, Return, UnknownExpr, UnknownStmt)
 
 
@@ -163,7 +163,7 @@ def either_value(
     each way, in which the value is known.
     """
     if _in_loop(m) and not anew:
-        return now if all(_alike(now, way) for way in options) else _taken_for_known(now)
+        return now if all(_provably_equal(now, way) for way in options) else _taken_for_known(now)
     if isinstance(now, Int):
         return one_of_forms(decision, now, [v if isinstance(v, Int) else None for v in options], name)
     if isinstance(now, Pointer):
@@ -180,10 +180,10 @@ def either_value(
     return now
 
 
-def _alike(a: Value | None, b: Value | None) -> bool:
+def _provably_equal(a: Value | None, b: Value | None) -> bool:
     """Whether a compiler sees that two values are the same."""
     if isinstance(a, Pointer) and isinstance(b, Pointer):
-        return a.object is b.object and _alike(a.offset, b.offset)
+        return a.object is b.object and _provably_equal(a.offset, b.offset)
     if not (isinstance(a, Int) and isinstance(b, Int)):
         return False
     return form_of(a) == form_of(b) and form_of(a).dropped == form_of(b).dropped

@@ -312,7 +312,7 @@ def run_closure(m: Machine, c: Closure, e: Call, want_place: bool) -> Value | Re
         passed = given[i:] if parameter is pack else given[i : i + 1]
         if not passed and parameter.init is not None:
             passed = [parameter.init]
-        taken = [_given(m, a, t if parameter is not pack or is_reference(t) else None) for a in passed]
+        taken = [_argument_for(m, a, t if parameter is not pack or is_reference(t) else None) for a in passed]
         if parameter is pack:
             frame.packs[parameter.id] = tuple(_parameter(parameter, _held_type(t, v), v) for v in taken)
         elif taken:
@@ -335,7 +335,7 @@ def set_outside(m: Machine, id: str, name: str, t: Type, var: Var | None, known:
     return o
 
 
-def _given(m: Machine, a: Expr | Value, t: Type | None) -> Value:
+def _argument_for(m: Machine, a: Expr | Value, t: Type | None) -> Value:
     """What a parameter of a lambda, of resolved type t, is given; None: each of a pack has its own type."""
     if t is not None and is_reference(t):
         at = place_of(m, a) if not isinstance(a, VALUES) else a if isinstance(a, Pointer) else _boxed(a)

@@ -117,10 +117,10 @@ def _one_by_one(s: If) -> tuple[If, ...]:
     if not isinstance(c, Binary) or c.op != "||" or s.otherwise is not None or not may_set(c.right):
         return ()
     last = last_statement(s.then)
-    return (replace(s, condition=c.left), replace(s, condition=c.right)) if _goes(last) else ()
+    return (replace(s, condition=c.left), replace(s, condition=c.right)) if _always_leaves(last) else ()
 
 
-def _goes(s: Stmt | None) -> bool:
+def _always_leaves(s: Stmt | None) -> bool:
     """Whether a statement always leads elsewhere than to its end."""
     return isinstance(s, Return | Break | Continue) or (s is not None and ends(s))
 
@@ -184,7 +184,7 @@ def _run_either(m: Machine, s: If, otherwise: Stmt | None) -> None:
     early = not s.constexpr and speculate(m, c, (s.then, otherwise), guessed=guessed)
     begun = len(m.log)
     if c.known and isinstance(c.const, int) and (m.host or s.constexpr or guessed or not form_of(c).terms):
-        logged = _take(m, s, otherwise, c, held, roots, guessed=guessed)
+        logged = _run_taken(m, s, otherwise, c, held, roots, guessed=guessed)
         if early:
             spare(m, begun)
             m.lines.region = line
@@ -365,7 +365,7 @@ class _Taken:
     perhaps: bool
 
 
-def _take(
+def _run_taken(
     m: Machine,
     s: If,
     otherwise: Stmt | None,

@@ -217,7 +217,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
         chosen = evaluate(m, e.then if c.const else e.otherwise)
         whole, other = m.lines.goes_on(arm), e.otherwise if c.const else e.then
         if open_to_nvcc:
-            _part(m, e, touched, together=False, aside=other)
+            _log_fork(m, e, touched, together=False, aside=other)
         if early:
             spare(m, first)
         _go_on(m, line, whole=whole)
@@ -261,7 +261,7 @@ def _conditional(m: Machine, e: Conditional, evaluate: Callable[[Machine, Expr],
     if after is not None:
         merge_into(m, ar.one_unknown(c, m.unknowns), after)
     aside = e.then if a is None else e.otherwise if b is None else None
-    _part(m, e, touched, together=together, aside=aside if c.known else None)
+    _log_fork(m, e, touched, together=together, aside=aside if c.known else None)
     if a is None or b is None:
         chosen = a if a is not None else b if b is not None else Other()
         if evaluate is rvalue and isinstance(chosen, Int):
@@ -300,7 +300,7 @@ def _go_on(m: Machine, line: int, *, whole: bool) -> None:
         m.stop("call")
 
 
-def _part(m: Machine, e: Conditional, touched: int, *, together: bool, aside: Expr | None = None) -> None:
+def _log_fork(m: Machine, e: Conditional, touched: int, *, together: bool, aside: Expr | None = None) -> None:
     """Log what a choice leaves between what stands before and behind it. touched: the accesses before; aside:
     an operand that nobody takes, as the launch tells."""
     if m.host:

@@ -122,7 +122,7 @@ def meet(m: Machine, c: Int, ran: Ran, arms: Arms, at: If | None) -> None:
     one = note_stores(m, c, ran.logged, arms, at, together=ran.together, ladder=ladder)
     over = at is not None and note_stored_over(m, at, ran.logged[0], together=ran.together)
     stored = 2 * len(one) + over
-    left = _left(m, ran, arms, at, stored, ladder)
+    left = _branch_kept(m, ran, arms, at, stored, ladder)
     if _is_decided(m, ran, arms, at):
         m.lines.region = ran.line
         return
@@ -131,7 +131,7 @@ def meet(m: Machine, c: Int, ran: Ran, arms: Arms, at: If | None) -> None:
         m.lines.region = ran.line
         if left is not Left.CHOICE:
             loads = over and ran.touched > stored
-            _part(m, ran, at, left, before=(bool(stored) and not loads) or made is Made.ONE)
+            _log_fork(m, ran, at, left, before=(bool(stored) and not loads) or made is Made.ONE)
             if ran.slow and at is not None and not is_asked_in_front(m, at.condition, ran.together):
                 m.stop("perhaps", 1)
         _pass_over(m, c, ran, arms, at)
@@ -225,11 +225,11 @@ def _ladder(m: Machine, ran: Ran, at: If | None) -> tuple[Ladder, Made] | None:
     return found, found.made if sure else Made.PERHAPS
 
 
-def _left(
+def _branch_kept(
     m: Machine, ran: Ran, arms: Arms, at: If | None, stored: int, ladder: tuple[Ladder, Made] | None
 ) -> Left:
     """What a condition leaves that keeps stores apart. stored: stores of its arms that run behind them."""
-    if any(arm is not None and _parts(m, arm) for arm in arms):
+    if any(arm is not None and _parts_lanes(m, arm) for arm in arms):
         return Left.BRANCH
     touches = ran.aside or ran.touched > stored
     if at is None or m.host:
@@ -241,7 +241,7 @@ def _left(
     return leaves_a_branch(m, at.condition, arms, touches=touches, together=ran.together, stored=stored)
 
 
-def _part(m: Machine, ran: Ran, at: If | None, left: Left, *, before: bool) -> None:
+def _log_fork(m: Machine, ran: Ran, at: If | None, left: Left, *, before: bool) -> None:
     """Log that what a condition leaves keeps, or may keep, stores apart. before: those of its arms that are
     one stand behind it."""
     rounds = _in_rounds(m, at, together=ran.together)
@@ -265,7 +265,7 @@ def _part(m: Machine, ran: Ran, at: If | None, left: Left, *, before: bool) -> N
         m.lines.forks[regions[0]] = at, fork
 
 
-def _parts(m: Machine, arm: Stmt) -> bool:
+def _parts_lanes(m: Machine, arm: Stmt) -> bool:
     """Whether lanes that take an arm do not store what stands after it."""
     jumps = jumps_in(arm)
     return bool(jumps) if len(m.frames) == 1 else not jumps <= {Return}

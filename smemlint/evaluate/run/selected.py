@@ -90,7 +90,7 @@ def leaves_a_branch(
         left = Left.PERHAPS if alike else Left.BRANCH
     else:
         types = NO_TYPES if f is None else types_of(f)
-        left = branch_left(then, otherwise, together=together, changed=_changed(m), types=types)
+        left = branch_left(then, otherwise, together=together, changed=_loop_changes(m), types=types)
     if left is Left.CHOICE or not m.context.unrolled or (stores and not stores == stored == 1):
         return left
     if together:
@@ -123,7 +123,7 @@ def is_asked_in_front(m: Machine, condition: Expr, together: bool) -> bool:
 def is_one_for_all(m: Machine, e: Expr) -> bool:
     """Return whether a condition asks what all lanes share, also where the launch tells it. False of one that
     may set a variable, which is not evaluated again, and while nothing is logged."""
-    if m.silent or _may_set(e):
+    if m.silent or _is_impure(e):
         return False  # what is asked in silence has no line
     if isinstance(e, Unary) and e.op == "!":
         return is_one_for_all(m, e.operand)
@@ -137,7 +137,7 @@ def is_one_for_all(m: Machine, e: Expr) -> bool:
 
 
 @by_identity
-def _may_set(e: Expr) -> bool:
+def _is_impure(e: Expr) -> bool:
     calls = (n.callee for n in walk(e) if isinstance(n, Call))
     known = all(code_of_call(getattr(c, "name", "")) is not None for c in calls)
     return not known or holds(e, (Assign, Asm, Construct, UnknownExpr), STEPS)
@@ -157,7 +157,7 @@ def reaches_memory(m: Machine, e: Expr | Stmt) -> bool:
     return False
 
 
-def _changed(m: Machine) -> Changed | None:
+def _loop_changes(m: Machine) -> Changed | None:
     """What the rounds of the loop around change, and the counters that the optimiser knows."""
     around = next((exits for exits in reversed(m.context.loops) if not exits.switch), None)
     return None if around is None else (around.changes.variables, m.context.constants)
@@ -198,14 +198,14 @@ def _is_light(work: _Work, n: Arm) -> bool:
         return True
     if isinstance(n, Name | Index | Member):
         return _is_at_hand(work, n)
-    parts = _parts(n)
+    parts = _operands(n)
     if parts is None:
         return False
     work.amount += n.op != "=" if isinstance(n, Assign) else isinstance(n, Binary | If | Conditional)
     return all(_is_light(work, x) for x in parts)
 
 
-def _parts(n: Expr | Stmt) -> tuple[Arm, ...] | None:
+def _operands(n: Expr | Stmt) -> tuple[Arm, ...] | None:
     """What code computes with; None of code that does more."""
     if isinstance(n, Assign) and n.op in SETS and isinstance(n.target, Name):
         return (n.target, n.value)

@@ -113,7 +113,7 @@ def _is_simple(m: Machine, n: Arm, work: _Work) -> bool:
     if isinstance(n, Binary):
         work.operations += 1
         return n.op in COMPUTE and all(_is_simple(m, x, work) for x in (n.left, n.right))
-    parts = _parts(n)
+    parts = _subexpressions(n)
     return parts is not None and all(_is_simple(m, x, work) for x in parts)
 
 
@@ -126,7 +126,7 @@ def parts_of_statement(n: Expr | Stmt) -> tuple[Arm, ...] | None:
     return (n.var.init,) if isinstance(n, Declare) and n.var.storage == "local" else None
 
 
-def _parts(n: Expr | Stmt) -> tuple[Arm, ...] | None:
+def _subexpressions(n: Expr | Stmt) -> tuple[Arm, ...] | None:
     """What a statement, or a sign, is made of; None of code that does more."""
     if isinstance(n, Cast) or (isinstance(n, Unary) and n.op in ("-", "~", "+")):
         return (n.operand,)

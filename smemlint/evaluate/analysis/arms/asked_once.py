@@ -131,14 +131,14 @@ class _Round:
     def _counts(self, id: str) -> bool:
         """Whether a loop only steps a whole number, by numbers."""
         t = self.types.get(id)
-        changes = (n for n in walk((self.loop.step, self.loop.body)) if _sets(n, id))
-        return isinstance(t, Scalar) and t.kind in ("int", "uint") and all(_steps(n) for n in changes)
+        changes = (n for n in walk((self.loop.step, self.loop.body)) if _sets_variable(n, id))
+        return isinstance(t, Scalar) and t.kind in ("int", "uint") and all(_is_step(n) for n in changes)
 
     def _stepped(self, s: object) -> bool | None:
         """Whether what a round does beside its condition surely leaves nothing: it steps counters. None where
         it does more than set variables."""
         surely = True
-        for n in _parts(s):
+        for n in _straight_line(s):
             if isinstance(n, Declare) and not holds(n, (Call, Asm)):
                 continue
             target = target_of(n)
@@ -251,24 +251,24 @@ def _is_at_hand(e: Expr) -> bool:
     return isinstance(e, Name | Index | Literal | FloatLiteral)
 
 
-def _parts(s: object) -> Iterator[object]:
+def _straight_line(s: object) -> Iterator[object]:
     """The expressions and declarations that run one after the other."""
     if isinstance(s, Binary) and s.op == ",":
-        yield from _parts(s.left)
-        yield from _parts(s.right)
+        yield from _straight_line(s.left)
+        yield from _straight_line(s.right)
     elif isinstance(s, tuple):
         for one in s:
-            yield from _parts(one.expr if isinstance(one, Evaluate) else one)
+            yield from _straight_line(one.expr if isinstance(one, Evaluate) else one)
     elif s is not None:
         yield s
 
 
-def _sets(n: object, id: str) -> bool:
+def _sets_variable(n: object, id: str) -> bool:
     target = target_of(n)
     return isinstance(target, Name) and target.id == id
 
 
-def _steps(n: object) -> bool:
+def _is_step(n: object) -> bool:
     """Whether something steps a variable by a number: `i++`, `k += 32`."""
     if isinstance(n, Unary):
         return n.op in STEPS

@@ -212,7 +212,7 @@ def _cuts_a_float(arms: tuple[Arm, Arm], types: Mapping[str, Type]) -> bool:
         or (
             isinstance(n, Assign)
             and n.op == "="
-            and _is_whole(_held(n.target, types))
+            and _is_whole(_type_named(n.target, types))
             and _is_float(n.value, types)
         )
         or (isinstance(n, Var) and _is_whole(n.type) and n.init is not None and _is_float(n.init, types))
@@ -224,7 +224,7 @@ def _is_whole(t: object) -> bool:
     return isinstance(t, Scalar) and t.kind in ("int", "uint")
 
 
-def _held(e: Expr, types: Mapping[str, Type]) -> Type | None:
+def _type_named(e: Expr, types: Mapping[str, Type]) -> Type | None:
     """The type of the variable that is named, or of the element of one; None where it is neither."""
     root = e.base if isinstance(e, Index) else e
     t = types.get(root.id) if isinstance(root, Name) else None
@@ -246,7 +246,7 @@ def _is_float(e: Expr, types: Mapping[str, Type]) -> bool:
             return e.op in ("-", "+") and _is_float(e.operand, types)
         case Conditional():
             return _is_float(e.then, types) or _is_float(e.otherwise, types)
-    t = _held(e, types)
+    t = _type_named(e, types)
     return isinstance(t, Scalar) and t.kind == "float"
 
 

@@ -54,16 +54,16 @@ def chosen_values(
         return []
     if not _is_statement(then) or not _is_statement(otherwise):
         both = not _is_statement(then) and not _is_statement(otherwise)
-        return (_met(then, otherwise, tail) or _met(then, otherwise) or []) if both else []
+        return (_differences(then, otherwise, tail) or _differences(then, otherwise) or []) if both else []
     pairs = _met_in_turn(then, otherwise) if tail else None
     if pairs is not None:
         return pairs
-    one, other = _set(then), _set(otherwise)
+    one, other = _assigned_last(then), _assigned_last(otherwise)
     pairs = []
     for name, a in one.items():
         b = other.get(name)
         if b is not None and a.op == b.op:
-            pairs += _met(a.value, b.value) or []
+            pairs += _differences(a.value, b.value) or []
     return pairs
 
 
@@ -149,7 +149,7 @@ def _met_in_turn(then: Expr | Stmt, otherwise: Expr | Stmt) -> list[Pair] | None
             show(x.target) != show(y.target) or not (isinstance(x.target, Name) or i == len(one) - 1)
         ):
             return None
-        met = _met(x.value, y.value, tail=True)
+        met = _differences(x.value, y.value, tail=True)
         if met is None:
             return None
         pairs += met
@@ -160,7 +160,7 @@ def _is_statement(x: Expr | Stmt) -> bool:
     return isinstance(x, Block | Evaluate | If | Declare)
 
 
-def _set(arm: Expr | Stmt) -> dict[str, Assign]:
+def _assigned_last(arm: Expr | Stmt) -> dict[str, Assign]:
     """By variable the assignments of an arm whose values are needed behind it alone; none where it is more
     than a line. An arm that is an `if` gives what both of its arms give."""
     one = only_statement(arm) if isinstance(arm, Block | If) else arm
@@ -193,11 +193,11 @@ def _set(arm: Expr | Stmt) -> dict[str, Assign]:
 
 def _set_by_all(s: If) -> dict[str, Assign]:
     """What both arms of an `if` give, as the first one gives it."""
-    other = _set(s.otherwise) if s.otherwise is not None else {}
+    other = _assigned_last(s.otherwise) if s.otherwise is not None else {}
     return {
         name: a
-        for name, a in _set(s.then).items()
-        if (b := other.get(name)) is not None and a.op == b.op and _met(a.value, b.value)
+        for name, a in _assigned_last(s.then).items()
+        if (b := other.get(name)) is not None and a.op == b.op and _differences(a.value, b.value)
     }
 
 
@@ -212,7 +212,7 @@ def _put_in(e: Expr, own: Mapping[str, Expr]) -> Expr:
     return e
 
 
-def _met(a: Expr | Stmt, b: Expr | Stmt, tail: bool = False) -> list[Pair] | None:
+def _differences(a: Expr | Stmt, b: Expr | Stmt, tail: bool = False) -> list[Pair] | None:
     """The elements in which two values differ, each operation in at most one operand; None where they differ
     in more. tail: numbers may differ as well, in all operands."""
     if not tail and show(a) == show(b):
@@ -222,19 +222,19 @@ def _met(a: Expr | Stmt, b: Expr | Stmt, tail: bool = False) -> list[Pair] | Non
     if tail and isinstance(a, _NUMBERS) and isinstance(b, _NUMBERS):
         return []
     if isinstance(a, Cast) and isinstance(b, Cast) and a.type == b.type:
-        return _met(a.operand, b.operand, tail)
+        return _differences(a.operand, b.operand, tail)
     if isinstance(a, Unary) and isinstance(b, Unary) and a.op == b.op == "-":
-        return _met(a.operand, b.operand, tail)
+        return _differences(a.operand, b.operand, tail)
     if tail and isinstance(a, Call) and isinstance(b, Call):
         return _met_arguments(a, b)
     if not isinstance(a, Binary) or not isinstance(b, Binary) or a.op != b.op or a.op in _LEFT_ALONE:
         return None
     if tail:
-        left, right = _met(a.left, b.left, tail), _met(a.right, b.right, tail)
+        left, right = _differences(a.left, b.left, tail), _differences(a.right, b.right, tail)
         return None if left is None or right is None else left + right
     for x, y, p, q in ((a.left, b.left, a.right, b.right), (a.right, b.right, a.left, b.left)):
         if show(x) == show(y) and not any(is_element(n) for n in walk(x)):
-            return _met(p, q)
+            return _differences(p, q)
     return None
 
 
@@ -244,7 +244,7 @@ def _met_arguments(a: Call, b: Call) -> list[Pair] | None:
         return None
     pairs: list[Pair] = []
     for x, y in zip(a.arguments, b.arguments, strict=True):
-        met = _met(x, y, tail=True)
+        met = _differences(x, y, tail=True)
         if met is None:
             return None
         pairs += met

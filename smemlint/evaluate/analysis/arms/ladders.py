@@ -62,30 +62,30 @@ def ladders(f: Function) -> Mapping[int, Ladder]:
     for n in nodes_of(f.body):
         if not isinstance(n, If) or id(n) in found:
             continue
-        ends = _ends(n)
+        ends = _last_of(n)
         given = tuple(e for e in ends if e is not None)
         if len(ends) < 3 or len(given) < len(ends) or len({show(e.target) for e in given}) > 1:
             continue
         inside = tuple(x for x in walk(n) if isinstance(x, If) and x.otherwise is not None)
         values = [e.value for e in given]
         looped = any(is_own(f, x) for v in values for x in walk(v)) or any(loads(f, v) for v in values[1:])
-        one = Ladder(inside, given, _made(f, inside, values), looped)
+        one = Ladder(inside, given, _merged_store(f, inside, values), looped)
         found |= {id(x): one for x in inside}
     return found
 
 
-def _ends(s: Stmt | None) -> list[Assign | None]:
+def _last_of(s: Stmt | None) -> list[Assign | None]:
     """What all arms of a ladder store at their ends; None of one that does something else there."""
     last = last_statement(s)
     if isinstance(last, If) and last.otherwise is not None:
-        return [*_ends(last.then), *_ends(last.otherwise)]
+        return [*_last_of(last.then), *_last_of(last.otherwise)]
     given = assignment(last)
     return [given if given is not None and given.op == "=" and is_element(given.target) else None]
 
 
-def _made(f: Function, conditions: tuple[If, ...], values: list[Expr]) -> Made:
-    inner = [x for x in conditions if len(_ends(x)) == 2]
-    at_hand = all(isinstance(uncast(e.value), _AT_HAND) for x in inner for e in _ends(x) if e is not None)
+def _merged_store(f: Function, conditions: tuple[If, ...], values: list[Expr]) -> Made:
+    inner = [x for x in conditions if len(_last_of(x)) == 2]
+    at_hand = all(isinstance(uncast(e.value), _AT_HAND) for x in inner for e in _last_of(x) if e is not None)
     arms = [arm for x in conditions for arm in (x.then, x.otherwise)]
     alone = all(only_statement(arm) is last_statement(arm) for arm in arms)
     if not alone or len(inner) > 1 or any(id(x.condition) in sinks(f) for x in conditions):

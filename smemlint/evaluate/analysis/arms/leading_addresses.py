@@ -29,7 +29,7 @@ def reads_alike(then: object, otherwise: object) -> int:
     """Return how many reads both arms begin with, with the same arithmetic between them: the optimiser makes
     them once, in front."""
     found = 0
-    for one, other in zip(_steps(then), _steps(otherwise), strict=False):
+    for one, other in zip(_reads_and_sets(then), _reads_and_sets(otherwise), strict=False):
         if one != other:
             break
         found += one[0]
@@ -38,7 +38,7 @@ def reads_alike(then: object, otherwise: object) -> int:
 
 def leads(then: object, otherwise: object) -> str | None:
     """Return the address, as text, that both arms make before anything else."""
-    one, other = next(_steps(then), None), next(_steps(otherwise), None)
+    one, other = next(_reads_and_sets(then), None), next(_reads_and_sets(otherwise), None)
     return one[1] if one is not None and other is not None and one[1] == other[1] else None
 
 
@@ -58,7 +58,7 @@ def _is_plain_index(e: Expr) -> bool:
     return isinstance(e, Name | Special | Literal)
 
 
-def _steps(arm: object) -> Iterator[tuple[bool, str]]:
+def _reads_and_sets(arm: object) -> Iterator[tuple[bool, str]]:
     """What an arm does, in order, as far as it only computes and sets variables: whether a step reads an
     element, and its text."""
     if isinstance(arm, Expr):

@@ -45,7 +45,7 @@ def moves(code: If | Conditional) -> Moves | None:
         if _is_further(code.otherwise, code.then):
             return Moves.FROM_FIRST
         return Moves.FROM_SECOND if _is_further(code.then, code.otherwise) else Moves.PERHAPS
-    sets = _computed(code.then) if _only_sets(code.then) else None
+    sets = _computing(code.then) if _only_sets(code.then) else None
     if not sets:
         return None
     if code.otherwise is None:
@@ -69,17 +69,17 @@ def _only_sets(arm: Stmt | None) -> bool:
     """Whether an arm sets variables, and reads no memory for that."""
     return all(
         isinstance(s, Evaluate)
-        and ((isinstance(s.expr, Assign) and isinstance(s.expr.target, Name)) or _steps(s.expr))
+        and ((isinstance(s.expr, Assign) and isinstance(s.expr.target, Name)) or _is_increment(s.expr))
         and not holds(s, (Index, Call), ("*",))
         for s in statements(arm)
     )
 
 
-def _steps(e: object) -> bool:
+def _is_increment(e: object) -> bool:
     return isinstance(e, Unary) and e.op in STEPS and isinstance(e.operand, Name)
 
 
-def _computed(arm: Stmt | None) -> list[Stmt]:
+def _computing(arm: Stmt | None) -> list[Stmt]:
     """The statements of an arm that compute what they set."""
     found: tuple[Stmt, ...] = statements(arm)
     return [s for s in found if not _is_plain(assignment(s))]

@@ -50,7 +50,7 @@ def sinks(f: Function) -> frozenset[int]:
                 if any(isinstance(n, Name) and n.id in waiting for v in stored for n in walk(v)):
                     found.add(id(s.condition))
             if isinstance(s, Declare) and s.var.init is not None and named[s.var.id] == 1:
-                if _moves(f, s.var.init, counters):
+                if _sinks(f, s.var.init, counters):
                     waiting[s.var.id] = is_element(uncast(s.var.init)) and loads(f, s.var.init)
             elif any(map(_stores, walk(s))) or holds(s, Call):
                 waiting = {id: loaded for id, loaded in waiting.items() if not loaded}
@@ -61,7 +61,7 @@ def _stores(n: object) -> bool:
     return isinstance(n, Assign) and is_element(n.target)
 
 
-def _moves(f: Function, e: Expr, counters: set[str]) -> bool:
+def _sinks(f: Function, e: Expr, counters: set[str]) -> bool:
     """Whether a value is made of one number that is at hand, and not computed for nothing."""
     if holds(e, Assign, STEPS) or not all(computes(n) for n in walk(e) if isinstance(n, Call)):
         return False

@@ -56,7 +56,7 @@ def redundant(
         elif address is not None:
             key = (address, kind.region, kind.fragment)
             if kind.op == "load":
-                since = max(_known(kind, address, held, parts), default=None)
+                since = max(_in_registers(kind, address, held, parts), default=None)
                 since = since or _loaded(kind, address, held, begun, events)
                 met = stores.any_since if kind.loose else stores.meets
                 free = since is not None and not kind.volatile and not met(address, since[0])
@@ -86,7 +86,7 @@ def redundant(
                 pending[key] = (index, position)
             held[key] = position, index
             if address.width > WORD and not kind.volatile:
-                for at, width in _parts(address.width):
+                for at, width in _words_of(address.width):
                     lead = address.lead + at
                     part = address.array, address.shape, lead, width, kind.region, kind.fragment
                     parts[part] = position, index
@@ -96,7 +96,7 @@ def redundant(
     return frozenset(gone)
 
 
-def _known(
+def _in_registers(
     kind: JoinKind,
     address: Address,
     held: dict[Hashable, tuple[int, int]],
@@ -127,7 +127,7 @@ def _loaded(
     return found if kind.around.named and key in begun else None
 
 
-def _parts(width: int) -> Iterator[tuple[int, int]]:
+def _words_of(width: int) -> Iterator[tuple[int, int]]:
     """Where the words and pairs of words of an access lie in it."""
     for part in (WORD, 2 * WORD):
         yield from ((at, part) for at in range(0, width, part) if part < width)
@@ -163,7 +163,7 @@ class _ValuesBehindArms:
         if event.kind.volatile or event.kind.loose or address is None:
             return False
         for arms in event.kind.around.arms:
-            left = [*self._left(arms, address, event.kind.fragment, held)]
+            left = [*self._left_by_both(arms, address, event.kind.fragment, held)]
             if not left or not self._reach(event, left):
                 continue
             inside = {region for region, _, _ in left}
@@ -177,7 +177,7 @@ class _ValuesBehindArms:
             return front or (loads and arms.small and len(left) == 2)
         return False
 
-    def _left(
+    def _left_by_both(
         self, arms: BothArms, address: Address, fragment: bool, held: Mapping[Hashable, tuple[int, int]]
     ) -> Iterator[tuple[int, int, int]]:
         """Region, position and index of what both arms left of an address; else nothing."""
@@ -187,7 +187,7 @@ class _ValuesBehindArms:
             if known:
                 found.append(known[-1])
                 continue
-            parts = next((p for a in inner if (p := [*self._left(a, address, fragment, held)])), None)
+            parts = next((p for a in inner if (p := [*self._left_by_both(a, address, fragment, held)])), None)
             if parts is None:
                 return
             found += parts

@@ -29,7 +29,7 @@ def rewritten(m: Machine, log: Log, arrays: set[int]) -> Iterator[int]:
     for e in log.events:
         if id(e.site.object) not in arrays or e.offset.form is None:
             continue
-        for form in _ways(m, e, e.offset.form):
+        for form in _pointer_ways(m, e, e.offset.form):
             if not form.terms or (form is e.offset.form and e.offset.terms) or (id(e.site), form) in seen:
                 continue
             seen.add((id(e.site), form))
@@ -40,7 +40,7 @@ def rewritten(m: Machine, log: Log, arrays: set[int]) -> Iterator[int]:
                 known.append(e)
 
 
-def _ways(m: Machine, e: Event, form: Affine) -> Iterator[Affine]:
+def _pointer_ways(m: Machine, e: Event, form: Affine) -> Iterator[Affine]:
     """The address, and what the pointer is that it is counted from, on each way where a condition moves that
     by a number."""
     yield form
@@ -55,13 +55,13 @@ def _takes_over(e: Event, own: Affine, before: Event) -> bool:
     window = min(divisor(own.terms), WIDEST)
     if own.const % window or (not own.const and not _is_record(e.site.object)):
         return False  # what lies behind the first of the neighbours is counted from that
-    apart = _apart(own.terms, other.terms)
+    apart = _one_difference(own.terms, other.terms)
     if apart is None or bool((e.may & ~before.must).any()):
         return False
     return min(divisor(other.terms), divisor((apart,))) < window
 
 
-def _apart(own: Terms, other: Terms) -> tuple[int, int] | None:
+def _one_difference(own: Terms, other: Terms) -> tuple[int, int] | None:
     """The one value of which two sums of the same values have another multiple, and how many more."""
     found = [(v, a - b) for (v, a), (_, b) in zip(own, other, strict=True) if a != b]
     return found[0] if len(found) == 1 else None

@@ -154,7 +154,7 @@ class _Windows:
         span, early = _span(kind, address), _known_early(kind)
         moved = self._place(index, address, span, early) if span else False
         if kind.op == "store" or not moved:
-            self._forget(kind)
+            self._note_store(kind)
         if kind.op == "store" and span:
             self.last[kind.region] = self._key(kind, address, span)
         self._of(kind.region)[kind.op == "store"].add(address, self.position)
@@ -184,7 +184,7 @@ class _Windows:
             self._doubt_loads(kind)
             self.last = {r: key for r, key in self.last.items() if not self._parts(kind, r)}
         else:
-            self._forget(kind)
+            self._note_store(kind)
 
     def _doubt_loads(self, kind: JoinKind) -> None:
         self.of_loads.update(kind.fork.arms if kind.fork.parts_loads else ())
@@ -206,7 +206,7 @@ class _Windows:
             self.counted[region] = self.forks, count
         return count
 
-    def _forget(self, kind: JoinKind) -> None:
+    def _note_store(self, kind: JoinKind) -> None:
         """Something that stands between stores, but for those of an arm that does not run where it does."""
         self.last = {r: key for r, key in self.last.items() if self._are_apart(r, kind.region)}
 
@@ -304,14 +304,14 @@ class _Windows:
     def _blocked(self, kind: JoinKind, address: Address, window: _Window) -> bool:
         """A load moves up to the window's first member, the members of a store window down to the new one."""
         if kind.op == "load":
-            return any(stores.meets(address, window.members[0][2]) for _, stores in self._beside(kind))
+            return any(stores.meets(address, window.members[0][2]) for _, stores in self._not_exclusive(kind))
         return any(
             loads.meets(member, position) or stores.meets(member, position, residues=False)
             for _, member, position in window.members
-            for loads, stores in self._beside(kind)
+            for loads, stores in self._not_exclusive(kind)
         )
 
-    def _beside(self, kind: JoinKind) -> Iterator[tuple[Touched, Touched]]:
+    def _not_exclusive(self, kind: JoinKind) -> Iterator[tuple[Touched, Touched]]:
         """What may run where an access does: not what the other arm of its condition touches."""
         yield from (found for r, found in self.touched.items() if not self._are_apart(r, kind.region))
 

@@ -133,7 +133,7 @@ class Draft:
             if better != c.kind or (c.kind == "uniform" and not closed(c.old, planned, after)):
                 self.settle(cell, better, new, after)
                 changed.append(cell)
-        for cell, old, v in self._others(second):
+        for cell, old, v in self._without_form(second):
             self.settle(cell, late_kind_of(old, v), v)
             changed.append(cell)
         return changed
@@ -151,7 +151,7 @@ class Draft:
         return not self.refuted and not self.corrected
 
     def _holds(self, second: State, begun: Mapping[Cell, Value]) -> bool:
-        if any(True for _ in self._others(second)):
+        if any(True for _ in self._without_form(second)):
             return False
         for cell, planned in begun.items():
             after, c = second.get(cell[0], {}).get(cell[1], planned), self.carried[cell]
@@ -162,7 +162,7 @@ class Draft:
             if c.kind in ("lost", "varying") and not _like(c.new, after):
                 return False
             moved = difference(after, planned)
-            if c.kind != "affine" and moved is not None and _steps(c, moved):
+            if c.kind != "affine" and moved is not None and _is_simpler(c, moved):
                 return False
         return True
 
@@ -172,7 +172,7 @@ class Draft:
         ends = {cell: (c.old, self.first.get(cell[0], {}).get(cell[1])) for cell, c in self.carried.items()}
         return Plan(self.values, kinds, ends)
 
-    def _others(self, second: State) -> Iterator[tuple[Cell, Value, Value]]:
+    def _without_form(self, second: State) -> Iterator[tuple[Cell, Value, Value]]:
         """Variables without a form that an iteration changed: what each held and holds."""
         for (o, at), (old, v) in changes_of(self.start.cells, second).items():
             if (o, at) not in self.values and old is not None:
@@ -196,7 +196,7 @@ def is_sure(m: Machine, s: Loop, draft: Draft) -> bool:
 def revised(m: Machine, s: Loop, exits: Exits, start: Snapshot, draft: Draft) -> Draft:
     """A draft of the first trial that further ones, each from its forms, leave standing."""
     for left in reversed(range(TRIALS)):
-        _set(draft.values)
+        _write_plan(draft.values)
         second = trial(m, s, exits)
         if _even(m, start, second):  # it cut what the first one left whole: begin again
             again = drafted(m, start, trial(m, s, exits))
@@ -277,7 +277,7 @@ def _now(c: Carried, old: Value | None) -> Carried | None:
 
 def verified(m: Machine, s: Loop, exits: Exits, start: Snapshot, draft: Draft) -> bool:
     """Whether a trial iteration from the forms of an earlier visit ends as they say."""
-    _set(draft.values)
+    _write_plan(draft.values)
     second = trial(m, s, exits)
     restore(m, start)
     return draft.holds(second, draft.values)
@@ -293,7 +293,7 @@ def _like(seen: Value | None, after: Value) -> bool:
     return low is None or low < 0 or (lowest is not None and lowest >= 0)
 
 
-def _steps(c: Carried, moved: Int) -> bool:
+def _is_simpler(c: Carried, moved: Int) -> bool:
     """Whether a variable moves more simply than it did: by a number that is the same each time."""
     if c.kind == "uniform":
         gap = difference(c.new, c.old)
@@ -320,7 +320,7 @@ def _only_counts(m: Machine, s: Loop, changed: set[str]) -> bool:
     e = s.step
     if changed & set_by(s) or any(_holds_number(m, target) for target in _targets(s)):
         return False
-    if any(_may_set(m, call) for call in _calls(s)):
+    if any(_may_change_arguments(m, call) for call in _calls(s)):
         return False
     if isinstance(e, Unary) and isinstance(e.operand, Name):
         return changed <= {e.operand.id}
@@ -350,7 +350,7 @@ def _calls(s: Loop) -> list[Call | Construct]:
     return [n for n in walk(s.body) if isinstance(n, Call | Construct)]
 
 
-def _may_set(m: Machine, call: Call | Construct) -> bool:
+def _may_change_arguments(m: Machine, call: Call | Construct) -> bool:
     """Whether a call may set a variable from before the loop that it is given, or knows."""
     parameters: Sequence[Var | None] = [None] * len(call.arguments)
     if isinstance(call, Call):
@@ -388,6 +388,6 @@ def _holds_number(m: Machine, target: Expr) -> bool:
     return any(isinstance(v, Int | Pointer) for v in held)
 
 
-def _set(plan: dict[Cell, Value]) -> None:
+def _write_plan(plan: dict[Cell, Value]) -> None:
     for (o, at), v in plan.items():
         o.cells[at] = v

@@ -62,7 +62,7 @@ def start_of(s: Loop, var: Var) -> Expr | None:
 def rest_first(m: Machine, s: Loop) -> bool:
     """Whether what the copies of a loop of unknown length leave over runs before them, unless a whole number
     that the loop changes begins as a constant."""
-    for id in _changed(s):
+    for id in _loop_carried(s):
         o = m.find(id)
         if o is not None and o.var is not None and isinstance(o.type, Scalar) and o.type.kind != "float":
             init = start_of(s, o.var)
@@ -91,7 +91,7 @@ def _counted(s: Loop) -> frozenset[str]:
     """Those that the loop's step sets to what they were before and more, or its body, if there is no step."""
     step = s.body if s.step is None else s.step
     found = {t.id for n in walk(step) if _goes_on(n) and isinstance(t := target_of(n), Name)}
-    return frozenset(found) & frozenset(_changed(s))
+    return frozenset(found) & frozenset(_loop_carried(s))
 
 
 def _goes_on(n: object) -> bool:
@@ -115,7 +115,7 @@ def _is_short(m: Machine, s: Loop) -> bool:
 
 
 @by_identity
-def _changed(s: Loop) -> tuple[str, ...]:
+def _loop_carried(s: Loop) -> tuple[str, ...]:
     """Variables from outside of a loop, or of its head, that it changes."""
     inside = {n.var.id for n in walk(s.body) if isinstance(n, Declare)}
     targets = map(target_of, walk((s.body, s.step)))
@@ -157,8 +157,8 @@ def trips_by_formula(m: Machine, s: Loop) -> int | None:
         return None
     if not isinstance(c.left, Name):
         return None
-    step = _step(m, s, c.left.id)
-    if step is None or not names_in(c.right).isdisjoint(_changed(s)):
+    step = _counter_step(m, s, c.left.id)
+    if step is None or not names_in(c.right).isdisjoint(_loop_carried(s)):
         return None
     start, end = _start(m, s, c.left), compile_time(m, c.right)
     if start is not None and end is not None:
@@ -213,14 +213,14 @@ def _trips_by_distance(m: Machine, s: Loop, c: Binary, start: Value, step: tuple
     return _at_least(s, times_round(c.op, 0, distance.const // size, *step))
 
 
-def _step(m: Machine, s: Loop, id: str) -> tuple[str, int] | None:
+def _counter_step(m: Machine, s: Loop, id: str) -> tuple[str, int] | None:
     """(operator, constant) by which a loop's counter goes on in each iteration."""
     if m.host:
         return None if s.step is None else _step_of(m, s.step, id)
     steps = [*(_steps_in_body(s) if s.step is None else _parts_of(s.step)), *_steps_asked(s)]
     own = [e for e in steps if isinstance(t := target_of(e, HANDED), Name) and t.id == id]
     sure = len(own) == 1 and (s.step is None or id not in set_by(s))
-    sure = sure and names_in(own[0]).isdisjoint({*_changed(s)} - {id})
+    sure = sure and names_in(own[0]).isdisjoint({*_loop_carried(s)} - {id})
     return _step_of(m, own[0], id) if sure else None
 
 

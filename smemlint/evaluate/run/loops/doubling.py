@@ -105,7 +105,7 @@ def _each_round(m: Machine, s: Loop, exits: Exits, counters: list[Cell]) -> bool
             m.context.undecided.pop()
         m.context.way = way
         # A size that ends the loop is not large beside what doubles in it.
-        if not _fits(m, logged, guards=LARGE in m.unknowns.guessed[guesses:]):
+        if not _stays_in_shared(m, logged, guards=LARGE in m.unknowns.guessed[guesses:]):
             del m.log[logged:]
             break
         last = logged if supposed else len(m.log)
@@ -115,7 +115,7 @@ def _each_round(m: Machine, s: Loop, exits: Exits, counters: list[Cell]) -> bool
     return True
 
 
-def _fits(m: Machine, since: int, *, guards: bool) -> bool:
+def _stays_in_shared(m: Machine, since: int, *, guards: bool) -> bool:
     """Whether a round can run, since no lane leaves shared memory, and anyone accesses it. Lanes that would
     leave it do not take part, where they need not. since: position in the log; guards: a size decides who
     does."""

@@ -70,7 +70,7 @@ def rounds(m: Machine, s: Loop) -> int | None:
     exits = m.context.loops[-1]
     if s.condition is not None and s.test_first and is_plain(s.condition):
         with untraced(m, exits):
-            first = _asked(m, s.condition)
+            first = _decided(m, s.condition)
         if first is None:
             return None
     start = snapshot(m)
@@ -81,7 +81,7 @@ def rounds(m: Machine, s: Loop) -> int | None:
     return trips if trips is None or trips < 2 or trace.is_one_number(trips) else None
 
 
-def _asked(m: Machine, e: Expr) -> int | None:
+def _decided(m: Machine, e: Expr) -> int | None:
     """What a condition is, where the compiler knows it."""
     return constant_here(here(m, ar.truth_of(truth(m, full(m, e)), m.unknowns)))
 
@@ -104,7 +104,7 @@ class _Trace:
         whole = True
         for done in range(_IN_STEPS):
             if s.condition is not None and (s.test_first or done):
-                c = _asked(m, s.condition)
+                c = _decided(m, s.condition)
                 if not c:
                     return c if c is None else done
             exits.round = done
@@ -122,7 +122,7 @@ class _Trace:
             if not whole and is_endless(s):
                 return None
             long = m.effort.steps - began > _LONG
-            if not self._note(done, long) or (long and done and self._is_too_large(counts)):
+            if not self._note_round(done, long) or (long and done and self._is_too_large(counts)):
                 return None
         return None
 
@@ -134,7 +134,7 @@ class _Trace:
         accesses, operations, guards = m.code_size.since(before)
         return s.unroll is None and stays_whole(accesses, operations, guards + own)
 
-    def _note(self, done: int, long: bool) -> bool:
+    def _note_round(self, done: int, long: bool) -> bool:
         """Note what an iteration changed; whether another one may be tried. long: it took many steps, and is
         not tried again where it would find what the last one found."""
         if done < 2 or long:
@@ -150,7 +150,7 @@ class _Trace:
             number = _number(self.m, o.cells.get(at))
             if number is not None:
                 seen.append(number)
-        return done < _BY_TRYING or any(map(_steps, self.numbers.values()))
+        return done < _BY_TRYING or any(map(_is_progression, self.numbers.values()))
 
     def is_one_number(self, trips: int) -> bool:
         """Whether the loop ends by one number that makes itself anew, or by a sum of such as go in steps."""
@@ -164,14 +164,14 @@ class _Trace:
                 return True
             leads[cell], asked = found
             ends += [cell] if asked else []
-        own = [c for c in cells if c in _reached(leads, leads.get(c, ())) and _reached(leads, [c]) & {*ends}]
+        own = [c for c in cells if c in _led_to(leads, leads.get(c, ())) and _led_to(leads, [c]) & {*ends}]
         if len(cells) == 1:
             own = cells
         if _looked_up(self.m, self.loop, {o.id for o, _ in own}):
             return False
         if any(_in_memory(self.m, o, self.loop) or _chosen(self.loop, o.id) for o, _ in own):
             return False
-        steps = all(_steps(self.numbers[cell]) for cell in own)
+        steps = all(_is_progression(self.numbers[cell]) for cell in own)
         if trips > _BY_TRYING and not (own and steps):
             return False
         return len(own) < 2 or (steps and self._on_one_side())
@@ -200,15 +200,15 @@ class _Trace:
             return None
         (o, at), asked, before = cell, False, self.start.cells
         with untraced(m, exits):
-            o.cells[at] = _marked(o.cells[at])
+            o.cells[at] = _as_unknown(o.cells[at])
             if s.condition is not None and s.test_first:
-                asked = _asked(m, s.condition) is None
+                asked = _decided(m, s.condition) is None
             decisions = len(exits.end.decisions)
             iterate(m, s, exits)
             asked = asked or not self.launched >= {*exits.end.decisions[decisions:]}
             made = [x for x in self.numbers if _proof(x[0].cells.get(x[1])) != _proof(before[x[0]].get(x[1]))]
             if s.condition is not None and m.anyone():
-                asked = asked or _asked(m, s.condition) is None
+                asked = asked or _decided(m, s.condition) is None
         restore(self.m, self.start)
         return made, asked
 
@@ -253,7 +253,7 @@ def _chosen(s: Loop, name: str) -> bool:
     return sum(isinstance(uncast(v), Literal) for v in given) > (3 if holds(s.body, Switch) else 2)
 
 
-def _reached(leads: dict[Cell, list[Cell]], begin: Sequence[Cell]) -> set[Cell]:
+def _led_to(leads: dict[Cell, list[Cell]], begin: Sequence[Cell]) -> set[Cell]:
     """All that numbers lead to, these included."""
     found: set[Cell] = set()
     waiting = [*begin]
@@ -293,12 +293,12 @@ def _proof(v: Value | None) -> object:
     return ()
 
 
-def _steps(numbers: list[int]) -> bool:
+def _is_progression(numbers: list[int]) -> bool:
     """Whether numbers go in equal steps."""
     return len(numbers) > 1 and len({b - a for a, b in pairwise(numbers)}) == 1
 
 
-def _marked(v: Value) -> Value:
+def _as_unknown(v: Value) -> Value:
     """A value that the compiler would not know."""
     if isinstance(v, Pointer):
         offset = formed(v.offset, affine.add(form_of(v.offset), _MARK))

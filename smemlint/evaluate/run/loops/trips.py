@@ -36,7 +36,7 @@ def iterations_left(m: Machine, s: Loop, *, alike: bool = False) -> int | None:
     set_there = set_by(s)
     if counter in set_there or set_there & names_in(c.right):
         return None
-    now, end, step = unseen(m, c.left), unseen(m, c.right), _step(m, s.step, counter)
+    now, end, step = unseen(m, c.left), unseen(m, c.right), _counter_step(m, s.step, counter)
     if not (isinstance(now, Int) and now.known and isinstance(end, Int) and end.known) or step is None:
         return None
     op, by = step
@@ -91,7 +91,7 @@ def set_by(s: Loop) -> frozenset[str]:
     return variables_set(walk(s.body), HANDED)
 
 
-def _step(m: Machine, e: Expr, counter: str) -> tuple[str, int] | None:
+def _counter_step(m: Machine, e: Expr, counter: str) -> tuple[str, int] | None:
     """(operator, number) of the step expression."""
     op, value = step_of(e, counter) or ("", e)
     if isinstance(value, int):

@@ -30,7 +30,7 @@ def uncounted(m: Machine, s: Loop) -> bool:
     if s.condition is None:
         return False
     changed = set_by(s) | variables_set(walk(s.step))
-    ends = [c for c in _both(s.condition) if names_in(c) & changed]
+    ends = [c for c in _conjuncts(s.condition) if names_in(c) & changed]
     if len(ends) > 1 and not all(_is_end(c, changed) for c in ends):
         return True
     if len(ends) > 1 and any(trips_by_formula(m, replace(s, condition=c)) is not None for c in ends):
@@ -38,11 +38,11 @@ def uncounted(m: Machine, s: Loop) -> bool:
     return any(_never(m, c, changed) for c in ends)
 
 
-def _both(c: Expr) -> Iterator[Expr]:
+def _conjuncts(c: Expr) -> Iterator[Expr]:
     """What must hold for the next iteration, each by itself."""
     if isinstance(c, Binary) and c.op == "&&":
-        yield from _both(c.left)
-        yield from _both(c.right)
+        yield from _conjuncts(c.left)
+        yield from _conjuncts(c.right)
     else:
         yield c
 
@@ -88,14 +88,14 @@ def _never(m: Machine, c: Expr, changed: Set[str]) -> bool:
 
 def is_counted(m: Machine, s: Loop) -> bool:
     """Return whether nvcc counts the iterations of a loop of unknown length before it begins."""
-    numbers = all(isinstance(unseen(m, target), Int) for target, _ in _sets(s))
+    numbers = all(isinstance(unseen(m, target), Int) for target, _ in _counter_step(s))
     return numbers and countable(s) and not uncounted(m, s) and not may_wrap(m, s)
 
 
 def may_wrap(m: Machine, s: Loop) -> bool:
     """Return whether a loop goes in steps of an unsigned sum that is no constant (`i += blockDim.x`): the
     optimiser makes no copies of it."""
-    for target, step in _sets(s):
+    for target, step in _counter_step(s):
         if not is_compile_time(m, step):
             own, by = truth(m, unseen(m, target)), truth(m, unseen(m, step))
             if common_type(own.type, by.type).kind == "uint":
@@ -105,11 +105,11 @@ def may_wrap(m: Machine, s: Loop) -> bool:
 
 def steps_of(s: Loop) -> list[Expr]:
     """Return what the loop's counter is changed by, where that is written."""
-    return [step for _, step in _sets(s)]
+    return [step for _, step in _counter_step(s)]
 
 
 @by_identity
-def _sets(s: Loop) -> tuple[tuple[Name, Expr], ...]:
+def _counter_step(s: Loop) -> tuple[tuple[Name, Expr], ...]:
     """The counter and what it is changed by."""
     ids = names_in(s.condition)
     sets = [n for n in walk((s.step, s.body)) if isinstance(n, Assign)]

@@ -54,8 +54,8 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
     where it is none, or stays as it is written. c: its condition before the first iteration."""
     if m.host or m.silent or m.task.as_written or not c.known or s.label or not _cuttable(s):
         return False
-    ends = _ends(m, s)
-    if ends is None or not _apart(m, ends[0], ends[1]):
+    ends = _counter_and_bound(m, s)
+    if ends is None or not _lanes_differ(m, ends[0], ends[1]):
         return False
     entry_must, entry_may = m.must, m.may
     start = snapshot(m)
@@ -64,7 +64,7 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
     after = trial(m, s, exits)
     size = *m.code_size.since(counts)[:2], m.code_size.special > special
     changes = changes_of(start.cells, after)
-    again = _ends(m, s)
+    again = _counter_and_bound(m, s)
     counter, bound, op = ends
     by = _by(again[0], counter) if again is not None and same(again[1], bound) else None
     restore(m, start)
@@ -118,7 +118,7 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
     return True
 
 
-def _apart(m: Machine, counter: Int, bound: Int) -> bool:
+def _lanes_differ(m: Machine, counter: Int, bound: Int) -> bool:
     """Whether lanes differ in how far they are from the end of a loop."""
     return not isinstance(collapse(bound.const - counter.const, m.may), int)
 
@@ -143,7 +143,7 @@ def _has(s: Loop, names: re.Pattern[str]) -> bool:
     )
 
 
-def _ends(m: Machine, s: Loop) -> tuple[Int, Int, str] | None:
+def _counter_and_bound(m: Machine, s: Loop) -> tuple[Int, Int, str] | None:
     """The loop's counter and what it is held against, both known, and how."""
     c = s.condition
     if not isinstance(c, Binary) or c.op not in _TURNED:
