@@ -163,7 +163,7 @@ def _built(
     events = together(starts, events) if log.object.options else events
     spread = any(event.worlds for event in events)
     builder = _Builder(m, forms, log, width, starts if spread else None)
-    builder.aside = all(event.aside for event in events)
+    builder.at_edge = all(event.at_edge for event in events)
     builder.perhaps = any(event.perhaps for event in events)
     if not spread:
         builder.choose(events)
@@ -216,7 +216,7 @@ class _Builder:
         self.log = log
         self.width = width
         self.around = 0
-        self.aside = False
+        self.at_edge = False
         """Whether only blocks at the edge of the grid run it."""
         self.perhaps = False
         """Whether it may run with the access of another arm, as one."""
@@ -299,7 +299,7 @@ class _Builder:
         of_terms = self.terms.reason()
         if of_terms is not None:
             return of_terms
-        if maybe is not None and self.aside:
+        if maybe is not None and self.at_edge:
             return Unresolved("edge-of-grid", "only blocks at the edge of the grid run it", self.log.place)
         if maybe is not None and self.perhaps:
             text = "accesses of both arms may run as one"

@@ -320,7 +320,7 @@ def merge(log: Log, journal: Journal) -> Log:
             continue
         may = kept.may | other.may
         if s.perhaps:
-            guessed = kept.aside is not other.aside
+            guessed = kept.at_edge is not other.at_edge
             must = np.zeros_like(kept.must) if guessed else kept.must
             anew[s.kept] = replace(kept, offset=s.offset, must=must, may=may, perhaps=True)
             must = np.zeros_like(other.must) if guessed or s.line is not None else other.must
@@ -333,7 +333,7 @@ def merge(log: Log, journal: Journal) -> Log:
             must=kept.must | other.must,
             may=may,
             region=line,
-            aside=kept.aside and other.aside,
+            at_edge=kept.at_edge and other.at_edge,
         )
         merged.add(s.other)
     return log.without(gone | merged, anew)

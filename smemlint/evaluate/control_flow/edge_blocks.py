@@ -17,9 +17,9 @@ VISITS = 16
 """How often one guard in loops is looked at the other way."""
 
 
-def look_aside(m: Machine, body: Stmt | None) -> None:
+def log_edge_arm(m: Machine, body: Stmt | None) -> None:
     """Log the accesses of a branch that the block does not take, and go back to where it was."""
-    if body is None or m.host or m.silent or m.context.aside or not _may_access(m, body):
+    if body is None or m.host or m.silent or m.context.at_edge or not _may_access(m, body):
         return
     visits = m.memo.edges.get(id(body), 0)
     if visits == VISITS:
@@ -31,20 +31,20 @@ def look_aside(m: Machine, body: Stmt | None) -> None:
         f.end = None if f.end is None else m.join()
     way, region = m.context.way, m.lines.region
     since, waiting, certain = len(m.log), m.context.waiting, m.unknowns.certain
-    m.must, m.context.loops, m.context.waiting, m.context.aside = m.threads.nobody, [m.exits()], {}, True
+    m.must, m.context.loops, m.context.waiting, m.context.at_edge = m.threads.nobody, [m.exits()], {}, True
     # `if (i + blockDim.x < n) ... else if (i + blockDim.x >= n)`: what is asked here again holds at the edge
     m.unknowns.certain = True
     m.straight()
     run(m, body)
     m.lines.region = region
-    m.must, m.may, m.context.loops, m.context.waiting, m.context.aside = must, may, loops, waiting, False
+    m.must, m.may, m.context.loops, m.context.waiting, m.context.at_edge = must, may, loops, waiting, False
     m.context.way, m.unknowns.certain = way, certain
     for frame, outcome, end in left:
         frame.outcome, frame.end = outcome, end
     restore(m, before)
     for event in m.log[since:]:
         if isinstance(event, Event):
-            event.aside = True
+            event.at_edge = True
 
 
 def supposed(m: Machine, condition: Expr) -> bool:

@@ -11,12 +11,12 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
-from smemlint.evaluate.analysis.arms.moved_pointers import Moves
+from smemlint.evaluate.analysis.arms.pointer_selects import Moves
 from smemlint.evaluate.analysis.purity import root_of
 from smemlint.evaluate.machine.dispatch import run
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.machine.state import Join
-from smemlint.evaluate.memory.moved_pointers import note_moved
+from smemlint.evaluate.memory.merging import note_moved
 from smemlint.evaluate.values import affine
 from smemlint.evaluate.values.affine import Affine
 from smemlint.evaluate.values.number import Int, collapse, form_of, formed, scale, subtract

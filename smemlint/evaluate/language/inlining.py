@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from smemlint.evaluate.analysis.arms.moved_pointers import Moves
+from smemlint.evaluate.analysis.arms.pointer_selects import Moves
 from smemlint.evaluate.control_flow.join_points import meet, one_of
 from smemlint.evaluate.control_flow.launch_choices import effects, either_value, meet_ways
 from smemlint.evaluate.language.accesses import escape, store

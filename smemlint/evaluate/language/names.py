@@ -9,15 +9,15 @@ from smemlint.evaluate.language.accesses import load
 from smemlint.evaluate.language.conversions import coerce, constant_of
 from smemlint.evaluate.language.initialisers import initialise
 from smemlint.evaluate.language.overloads import methods_for
-from smemlint.evaluate.language.requirements import compiles, result_type
+from smemlint.evaluate.language.requires_expressions import compiles, result_type
 from smemlint.evaluate.machine.dispatch import rvalue
 from smemlint.evaluate.machine.machine import Frame, Machine
 from smemlint.evaluate.memory.elements import NOWHERE, STRINGS
 from smemlint.evaluate.memory.local_memory import as_seen
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.bases import owner_of
+from smemlint.evaluate.types.constraints import constraints_of, satisfied
 from smemlint.evaluate.types.matching import Binding, bound, is_type
-from smemlint.evaluate.types.requirements import asked, holds
 from smemlint.evaluate.types.spelling import type_name
 from smemlint.evaluate.types.type_traits import CONCEPTS, is_detector, trait
 from smemlint.evaluate.types.value_arguments import ANY, argument_of, object_of
@@ -236,7 +236,7 @@ def _instance_of(m: Machine, name: str, arguments: tuple[TemplateArgument, ...])
     for v in made:
         if v.specialises is not None:
             bound = m.types.patterns.arguments(v.specialises, actual)  # type: ignore[arg-type]
-            fits = bound is not None and holds(m.types.constant, asked(v), bound)
+            fits = bound is not None and satisfied(m.types.constant, constraints_of(v), bound)
             if fits is None:
                 return None
             if fits and bound is not None and (chosen is None or len(bound) < len(chosen[1])):

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.bases import owner_of, steps_to_base
+from smemlint.evaluate.types.constraints import constraints_of, satisfied, weight
 from smemlint.evaluate.types.matching import Binding, Bindings, bound, condition_of, is_type
-from smemlint.evaluate.types.requirements import asked, holds, weight
 from smemlint.evaluate.values.number import Int
 from smemlint.evaluate.values.value import Pointer, Value
 from smemlint.evaluate.values.widths import promoted
@@ -281,8 +281,8 @@ def best_fits(
         if not alone and len(explicit) > len(f.template) and not has_pack(f):
             continue
         bound = bind(m, f, explicit, values, this, outer)
-        conditions = asked(f)
-        fits = bound is not None and (alone or holds(m.types.constant, conditions, bound))
+        conditions = constraints_of(f)
+        fits = bound is not None and (alone or satisfied(m.types.constant, conditions, bound))
         if bound is None or fits is False or not converts(m, f, values, bound):
             continue
         unsure |= fits is None

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from smemlint.evaluate.analysis.arms.moved_pointers import Moves
+from smemlint.evaluate.analysis.arms.pointer_selects import Moves
 from smemlint.evaluate.machine.departures import Departures
 from smemlint.evaluate.machine.paths import Paths
 from smemlint.evaluate.machine.state import (
@@ -351,7 +351,7 @@ class Context:
     """Whether a variable was set in some lanes only since the mask last was whole."""
     left: Departures = field(default_factory=dict)
     """Who may have left for the join points of the calls around."""
-    aside: bool = False
+    at_edge: bool = False
     """Whether what runs is only run by blocks at the edge of the grid."""
     first_block: bool = False
     """Whether a guard of the kernel may tell that only the first block of a grid of unknown extent gets past

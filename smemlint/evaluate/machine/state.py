@@ -52,7 +52,7 @@ class Event:
     """The part of a value that it is; None: all of one that is no number of 8 bytes."""
     stale: bool = False
     """Lanes that do not take part may hold values that the address never had."""
-    aside: bool = False
+    at_edge: bool = False
     """Only blocks at the edge of the grid run it."""
     perhaps: bool = False
     """It may run with the access of another arm, as one."""

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from smemlint.evaluate.analysis.arms.pointer_selects import Moves
 from smemlint.evaluate.machine.machine import Machine
-from smemlint.evaluate.memory.moved_pointers import note_moved
+from smemlint.evaluate.machine.state import MovedPointer
 from smemlint.evaluate.memory.several import either, lost_among
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values.arithmetic import convert
@@ -27,7 +28,7 @@ from smemlint.evaluate.values.value import (
     Value,
     same,
 )
-from smemlint.ir import PointerTo
+from smemlint.ir import PointerTo, Scalar
 
 
 def masked(m: Machine, new: Value, old: Value) -> Value:
@@ -185,3 +186,20 @@ def one_of_functions(functions: Sequence[FunctionValue | Closure]) -> FunctionVa
 def known_number(v: Value) -> bool:
     """Whether a value is a known integer, the same in all lanes."""
     return isinstance(v, Int) and v.known and isinstance(v.const, int)
+
+
+def note_moved(m: Machine, new: Pointer, old: Pointer, chosen: Int, moves: Moves) -> None:
+    """Remember that a condition moves a pointer by a number (see `chosen_pointers`). chosen: the offset of
+    what is made of both."""
+    if not isinstance(new.pointee, Scalar):
+        return
+    array, here, there = id(new.object), form_of(new.offset), form_of(old.offset)
+    first = moves is Moves.FROM_FIRST or (moves is Moves.PERHAPS and there.const and not here.const)
+    before, after = (here, there) if first else (there, here)
+    earlier = m.journal.moved.get((array, there.terms))
+    if here.terms != there.terms and earlier is not None and here.terms == earlier.before.terms:
+        before, moves = earlier.before, Moves.PERHAPS  # one of three
+    elif here.terms != there.terms or here.const == there.const:
+        return
+    form, sure = form_of(chosen), moves is not Moves.PERHAPS
+    m.journal.moved[array, form.terms] = MovedPointer(before, after, form.const, new.pointee.size, sure)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from smemlint.evaluate.analysis.arms.leading_addresses import leads
-from smemlint.evaluate.analysis.arms.moved_pointers import moves
 from smemlint.evaluate.analysis.arms.one_arm import in_another_order, one_arm
+from smemlint.evaluate.analysis.arms.pointer_selects import moves
 from smemlint.evaluate.analysis.guards import choices
 from smemlint.evaluate.compiler import sink
 from smemlint.evaluate.compiler.selects import alike, note
@@ -17,7 +17,7 @@ from smemlint.evaluate.compiler.stored_over import note_stored_over
 from smemlint.evaluate.control_flow import first_block
 from smemlint.evaluate.control_flow.borders import beside_the_edge
 from smemlint.evaluate.control_flow.contrary import by_sign, forget
-from smemlint.evaluate.control_flow.edge_blocks import look_aside, supposed
+from smemlint.evaluate.control_flow.edge_blocks import log_edge_arm, supposed
 from smemlint.evaluate.control_flow.join_points import (
     left_before,
     left_whole,
@@ -384,7 +384,7 @@ def _run_taken(
         m.arm(roots[not c.const], named)
         regions = m.lines.region, m.lines.made + 1
         if not s.constexpr:
-            look_aside(m, otherwise if c.const else s.then)
+            log_edge_arm(m, otherwise if c.const else s.then)
     sink.note(m, held, None)
     sink.note(m, held, bool(c.const))
     turned = len(m.log)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from smemlint.evaluate.analysis.arms.branch_left import Left
-from smemlint.evaluate.analysis.arms.moved_pointers import moves
+from smemlint.evaluate.analysis.arms.pointer_selects import moves
 from smemlint.evaluate.compiler.selects import differ_in_elements, note, one_of_elements
 from smemlint.evaluate.compiler.slow_paths import may_end_the_line
 from smemlint.evaluate.control_flow.contrary import by_sign

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from smemlint.evaluate.analysis.arms.chosen_values import ladder
-from smemlint.evaluate.analysis.arms.moved_pointers import Moves
+from smemlint.evaluate.analysis.arms.pointer_selects import Moves
 from smemlint.evaluate.compiler.slow_paths import may_end_the_line
 from smemlint.evaluate.control_flow.contrary import forget
 from smemlint.evaluate.control_flow.join_points import bring, meet, merge_at, sure

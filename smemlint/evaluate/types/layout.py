@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from smemlint.evaluate.types.constraints import constraints_of, satisfied, weight
 from smemlint.evaluate.types.free_names import free_names, key_of
 from smemlint.evaluate.types.library_layout import library_layout
 from smemlint.evaluate.types.matching import (
@@ -20,7 +21,6 @@ from smemlint.evaluate.types.matching import (
     is_type,
 )
 from smemlint.evaluate.types.record_layout import Builder, Layout, round_up
-from smemlint.evaluate.types.requirements import asked, holds, weight
 from smemlint.evaluate.types.spelling import dims_of, type_name
 from smemlint.evaluate.types.type_traits import computed_in, exists, is_detector, sequence
 from smemlint.evaluate.values.number import Int
@@ -369,8 +369,8 @@ class Types:
             if special is None or special.specialises is None:
                 continue
             bound = self._specialised(special.specialises, self._completed(record, t.arguments))
-            conditions = asked(special)
-            fits = bound is not None and holds(self.constant, conditions, bound)
+            conditions = constraints_of(special)
+            fits = bound is not None and satisfied(self.constant, conditions, bound)
             if fits is None:
                 return None
             if fits and bound is not None and (best is None or not self._is_as_special(best[0], special)):
@@ -429,7 +429,7 @@ class Types:
             return a.specialises is not None
         if self.patterns.arguments(b.specialises, tuple(map(any_argument, a.specialises))) is None:
             return False
-        more = weight(self.module, asked(b)) > weight(self.module, asked(a))
+        more = weight(self.module, constraints_of(b)) > weight(self.module, constraints_of(a))
         return (
             not more
             or self.patterns.arguments(a.specialises, tuple(map(any_argument, b.specialises))) is None

@@ -33,7 +33,7 @@ def log_of(text: str) -> Log:
             assert line.strip() == "barrier", line
             entries.append(Barrier(0, order))
             continue
-        op, array, at, first, last, region, aside = found.groups()
+        op, array, at, first, last, region, edge = found.groups()
         place = Place("k.cu", order + 1, 1, order + 1, 2, order, order + 1)
         key = (op, array, int(at))
         site = sites.setdefault(
@@ -41,7 +41,7 @@ def log_of(text: str) -> Log:
         )
         lanes = (np.arange(32) >= int(first)) & (np.arange(32) <= int(last))
         offset = Int(4 * np.arange(32) + int(at), LONG)
-        entries.append(Event(site, offset, lanes, lanes, 1, int(region), order, aside=bool(aside)))
+        entries.append(Event(site, offset, lanes, lanes, 1, int(region), order, at_edge=bool(edge)))
     return Log(entries)
 
 
@@ -54,7 +54,7 @@ def text_of(log: Log) -> list[str]:
             continue
         lanes, at = np.flatnonzero(e.may), int(np.asarray(e.offset.const)[0])
         where = f"{lanes[0]}-{lanes[-1]}" if len(lanes) else "none"
-        edge_ = " edge" if e.aside else ""
+        edge_ = " edge" if e.at_edge else ""
         lines.append(f"{e.site.op} {e.site.object.name}+{at} lanes {where} region {e.region}{edge_}")
     return lines
 

@@ -11,13 +11,13 @@ from smemlint.ir import Binary, Expr, Function, Module, Name, Record, VariableTe
 _DEPTH = 8
 
 
-def asked(of: Function | Record | VariableTemplate) -> list[Expr]:
+def constraints_of(of: Function | Record | VariableTemplate) -> list[Expr]:
     """Return the conditions of a template."""
     own = None if isinstance(of, Record) else of.requires
     return [x for x in (*(p.requires for p in of.template), own) if x is not None]
 
 
-def holds(
+def satisfied(
     constant: Callable[[Expr, Bindings], int | None], conditions: Iterable[Expr], bindings: Bindings
 ) -> bool | None:
     """Whether all conditions hold; None: that is not known."""
@@ -33,7 +33,7 @@ def weight(module: Module, conditions: Iterable[Expr], depth: int = 0) -> int:
         if isinstance(c, Binary) and c.op == "&&":
             total += weight(module, (c.left, c.right), depth)
         elif made and depth < _DEPTH:
-            total += weight(module, chain(asked(made[0]), (made[0].value,)), depth + 1)
+            total += weight(module, chain(constraints_of(made[0]), (made[0].value,)), depth + 1)
         else:
             total += 1
     return total
