@@ -93,14 +93,14 @@ def straight_lines(
     if trip is None or not known:
         return _unknown(trip, early, late, special)
     if stays is not None:
-        return Lines((1,) * trip, 1) if stays else _gone(trip)
+        return Lines((1,) * trip, 1) if stays else _fully_unrolled(trip)
     indexed = local[0] and (early + _INDEXED) * trip <= _FULL_INDEXED
     if early * trip <= _FULL_EARLY or indexed or (local[1] and trip <= _FULL_LEFT):
-        return _gone(trip)
+        return _fully_unrolled(trip)
     copies = _copies_early(early, trip)
     rest = trip // copies
     if not guards and copies * late * rest <= _FULL_LATE:
-        return _gone(trip)
+        return _fully_unrolled(trip)
     again = 1 if guards or special else _copies_late(copies * late, rest)
     lines = (copies * again,) * (rest // again) + (copies,) * (rest % again)
     return Lines(lines, _power_of_two_in(copies * again))
@@ -139,7 +139,7 @@ def triangle_stays(trip: int, sizes: Sequence[Counts], within: Sequence[Sequence
     return trip * (max(first - once * (body - 1), 0) + each * len(within[0])) > _FULL_EARLY
 
 
-def _gone(trip: int) -> Lines:
+def _fully_unrolled(trip: int) -> Lines:
     return Lines((trip,) if trip else (), 0)
 
 
@@ -155,7 +155,7 @@ def stays_whole(accesses: int, operations: int, guards: int) -> bool:
 def _by_pragma(trip: int | None, pragma: int, known: bool) -> Lines:
     """A pragma is obeyed, and the machine-code compiler leaves the loop alone."""
     if trip is not None and known and (pragma == 0 or pragma >= trip):
-        return _gone(trip)
+        return _fully_unrolled(trip)
     copies = pragma or 4
     if trip is None:
         return Lines((copies,), _power_of_two_in(copies))

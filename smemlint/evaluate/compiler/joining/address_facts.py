@@ -49,7 +49,7 @@ class _Move:
 
 @record(slots=True)
 class _SiteFacts:
-    """What is known of a site whatever its event. steps, path: see _steps(), _path()."""
+    """What is known of a site whatever its event. steps, path: see _step_gcd(), _path()."""
 
     declared: int
     start: int | None
@@ -78,7 +78,7 @@ class AddressFacts:
             id(s): _SiteFacts(
                 gcd(declared_alignment(m, s.object), before.get(id(s), 0)),
                 starts.get(id(s.object)),
-                gcd(_steps(m, forms, log.of(s), regions), _off(m, s, off, before), drift.get(id(s), 0)),
+                gcd(_step_gcd(m, forms, log.of(s), regions), _off(m, s, off, before), drift.get(id(s), 0)),
                 _path(forms, log.of(s)),
             )
             for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
@@ -174,7 +174,7 @@ class AddressFacts:
 
     def _event(self, e: Entry, order: int) -> JoinEvent:
         if isinstance(e, Barrier):
-            around = Around(self._under(e.region))
+            around = Around(self._branches_around(e.region))
             fork = Fork(e.arms, e.parts_arms, e.parts_loads, e.stop in ("fork", "perhaps") and e.at == 1)
             kind = JoinKind(e.stop, 0, "", None, 0, e.region, around=around, fork=fork)
             return JoinEvent(kind, 0, order)
@@ -212,7 +212,7 @@ class AddressFacts:
         divides = self.proved.get(id(e), form.divides)
         return Affine(form.const, form.terms, divides, form.dropped)
 
-    def _under(self, region: int) -> tuple[int, ...]:
+    def _branches_around(self, region: int) -> tuple[int, ...]:
         """The lines that a region is a branch of, nearest first."""
         if region not in self.branches:
             found: list[int] = []
@@ -234,7 +234,7 @@ class AddressFacts:
                 where = id(known.site.object), form_of(known.offset).terms
                 self.addressed.setdefault(where, {}).setdefault(known.region, known.order)
         seen = self.addressed[id(e.site.object), form_of(e.offset).terms]
-        arms = self._arms((e.region, *self._under(e.region)))
+        arms = self._arms((e.region, *self._branches_around(e.region)))
         begin = min((seen.get(r, e.order) for a in arms for r in (*a.yes, *a.no)), default=e.order)
         return any(seen.get(line, begin) < begin for line in self._ran(e.region))
 
@@ -262,13 +262,13 @@ class AddressFacts:
     def _behind(self, region: int) -> tuple[int, ...]:
         """The lines that surely ran before a region, with a loop that stays a loop between."""
         if region not in self.before:
-            found = dict.fromkeys(self._under(region))
+            found = dict.fromkeys(self._branches_around(region))
             own = len(found)
             todo = [region, *found]
             while todo and len(found) < own + 2 * NESTED:
                 for line in self.m.lines.behind.get(todo.pop(0), ()):
                     line = self.m.lines.merged.get(line, line)
-                    further = [r for r in (line, *self._under(line)) if r not in found]
+                    further = [r for r in (line, *self._branches_around(line)) if r not in found]
                     todo += further
                     found |= dict.fromkeys(further)
             self.before[region] = tuple(found)[own:]
@@ -318,24 +318,24 @@ class AddressFacts:
             affine=form is not None,
             loose=form is not None and form.dropped != 0,
             perhaps=e.perhaps,
-            around=self._around(e),
+            around=self._lines_before(e),
             words=e.moved is None or not e.moved.number,
         )
 
-    def _around(self, e: Event) -> Around:
+    def _lines_before(self, e: Event) -> Around:
         """The lines in front of an access."""
         s, branches = e.site, bool(self.m.lines.both) and e.site.op == "load"
         return Around(
-            under=self._under(e.region),
+            under=self._branches_around(e.region),
             behind=self._behind(e.region),
             looped=self.m.lines.looped.get(e.region),
-            named=self._named(e),
-            arms=self._arms((e.region, *self._under(e.region))) if branches else (),
+            named=self._is_reload(e),
+            arms=self._arms((e.region, *self._branches_around(e.region))) if branches else (),
             in_front=branches and self._in_front(e),
             written=show(s.node) if branches and s.node is not None else "",
         )
 
-    def _named(self, e: Event) -> bool:
+    def _is_reload(self, e: Event) -> bool:
         """Whether an access that surely ran before is of the element that this load reads. Asked of loads
         behind a loop that may not run."""
         return (
@@ -417,7 +417,7 @@ def _off(m: Machine, s: SiteLog, off: Mapping[int, int], before: Mapping[int, in
     return 0 if declared >= 2 * s.width else off.get(id(s), 0)
 
 
-def _steps(m: Machine, forms: Forms, events: Sequence[Event], chosen: set[int]) -> int:
+def _step_gcd(m: Machine, forms: Forms, events: Sequence[Event], chosen: set[int]) -> int:
     """What divides the way from a site's event in one line of a loop to its event in the next."""
     previous: dict[int, tuple[int, int]] = {}
     position: Counter[int] = Counter()
@@ -455,14 +455,14 @@ def _proved(m: Machine, logged: Sequence[Entry], starts: Mapping[int, int]) -> d
         for events in of_place.values():
             for at, e in enumerate(events):
                 assert e.offset.form is not None
-                apart = _between(first.setdefault(at, e), e, starts)
+                apart = _bytes_between(first.setdefault(at, e), e, starts)
                 divides[at] = gcd(divides.get(at, 0), e.offset.form.divides, apart)
         for events in of_place.values():
             found |= {id(e): divides[at] for at, e in enumerate(events)}
     return found
 
 
-def _between(a: Event, b: Event, starts: Mapping[int, int]) -> int:
+def _bytes_between(a: Event, b: Event, starts: Mapping[int, int]) -> int:
     """The bytes between what addresses in two arrays are counted from; 1 where that is not known."""
     if a.site.object is b.site.object:
         return 0

@@ -40,7 +40,7 @@ def starts_off(m: Machine, log: Log) -> tuple[dict[int, int], set[int]]:
     moves = _Moves(m, log)
     for line, events in _by_line_and_array(m, log):
         if line in m.turns.halved:
-            copies = _copies(m, log, events, 2 * m.turns.halved[line])
+            copies = _unrolled(m, log, events, 2 * m.turns.halved[line])
             for group in _together(copies):
                 alone = len(group) == len(copies) == 2 * m.turns.halved[line] * m.turns.touches.get(line, 0)
                 start, sure = _start_of_copies(log, group, alone=alone)
@@ -50,7 +50,7 @@ def starts_off(m: Machine, log: Log) -> tuple[dict[int, int], set[int]]:
                     continue
                 for at, site in sites.items():
                     found[at] = gcd(found.get(at, 0), start)
-                    doubtful |= _beside(site, events) if len(sites) == 1 else set()
+                    doubtful |= _beginning_at_one(site, events) if len(sites) == 1 else set()
         for group in _together([e for e in _iteration(m, events) if moves.perhaps(e)]):
             start = _start(group, m.turns.lone.get(group[0].turn, False))
             for site in {id(e.site): e.site for e in group}.values() if start % WIDEST else ():
@@ -77,7 +77,7 @@ class _Moves:
         if _counts_iterations(e):
             return True
         other = next((o for o in self._log.of(e.site) if o.turn != e.turn and o.turn in self._turns), None)
-        return other is not None and _apart(e, other) != 0
+        return other is not None and _distance(e, other) != 0
 
     def surely(self, site: SiteLog) -> bool:
         """Return whether the compiler sees that it grows by as much each time, in iterations of which no
@@ -96,7 +96,7 @@ class _Moves:
         firsts = list({e.turn: e for e in reversed(self._log.of(site))}.values())
         if _counts_iterations(firsts[0]):
             return True
-        steps = {_apart(a, b) for a, b in pairwise(firsts)}
+        steps = {_distance(a, b) for a, b in pairwise(firsts)}
         # `(i & 7) * 64` grows by as much for a while only
         return len(firsts) > ENOUGH and len(steps) == 1 and None not in steps
 
@@ -137,7 +137,7 @@ def _iteration(m: Machine, events: Sequence[Event]) -> list[Event]:
 def _start(group: Sequence[Event], known: bool) -> int:
     """Return where the register of a group starts, in bytes from what lanes and iterations add; 0 where that
     is not known. known: whether the compiler knows the trip count."""
-    offsets = sorted({_apart(group[0], e) or 0 for e in group})
+    offsets = sorted({_distance(group[0], e) or 0 for e in group})
     first = _constant(group[0]) + offsets[0]
     if len(offsets) == 1 or first % WIDEST or (known and len(offsets) == 2):
         return 0
@@ -145,7 +145,7 @@ def _start(group: Sequence[Event], known: bool) -> int:
     return first + offsets[middle] - offsets[0]
 
 
-def _copies(m: Machine, log: Log, events: Sequence[Event], copies: int) -> list[Event]:
+def _unrolled(m: Machine, log: Log, events: Sequence[Event], copies: int) -> list[Event]:
     """Return the accesses of so many iterations, the first of their line, whose address differs between
     lanes and moves on from there."""
     turns = list(dict.fromkeys(e.turn for e in events))
@@ -165,8 +165,8 @@ def _copies(m: Machine, log: Log, events: Sequence[Event], copies: int) -> list[
         if len(first) <= each:
             continue
         after = next((e for e in log.of(own[0].site) if e.order > first[-1].order), None)
-        goes_on = after is None or _apart(first[0], after) != 0
-        if goes_on and _apart(first[0], first[each]):
+        goes_on = after is None or _distance(first[0], after) != 0
+        if goes_on and _distance(first[0], first[each]):
             found += first
     return found
 
@@ -181,7 +181,7 @@ def _start_of_copies(log: Log, group: Sequence[Event], *, alone: bool) -> tuple[
     """
     first = group[0]
     before = _constant(log.of(first.site)[0])
-    offsets = sorted({before + (_apart(first, e) or 0) for e in group})
+    offsets = sorted({before + (_distance(first, e) or 0) for e in group})
     between = min(offsets[0], 0) + max(offsets[-1], 0)
     middle = next((o for o in offsets if 2 * o >= between), offsets[-1])
     if offsets[0] == 0:
@@ -202,7 +202,7 @@ def _together(events: Sequence[Event]) -> list[list[Event]]:
     """Return the events in groups of addresses that are numbers apart."""
     groups: list[list[Event]] = []
     for e in events:
-        group = next((g for g in groups if _apart(g[0], e) is not None), None)
+        group = next((g for g in groups if _distance(g[0], e) is not None), None)
         if group is None:
             groups.append([e])
         else:
@@ -264,12 +264,12 @@ def _ways_to_the_next(m: Machine, log: Log, times: Mapping[int, int]) -> dict[in
             copies = m.turns.copied.get(line, len({e.turn for e in own}))
             once = len(own) // copies
             if once and len(own) == once * copies and copies > 1:
-                apart = _apart(own[0], own[once]) or 0
+                apart = _distance(own[0], own[once]) or 0
                 found[id(site)] = gcd(found.get(id(site), 0), times[line] * apart)
     return found
 
 
-def _beside(site: SiteLog, events: list[Event]) -> set[int]:
+def _beginning_at_one(site: SiteLog, events: list[Event]) -> set[int]:
     """Return the id() of a stream of lanes and of one that all lanes share, where they begin at one address
     (`s[64 * t + k] * s[k]`): one of the two pointers is written with the help of the other, and starts at the
     last of the copies."""
@@ -281,7 +281,7 @@ def _beside(site: SiteLog, events: list[Event]) -> set[int]:
     return shared | {id(site)} if shared else shared
 
 
-def _apart(a: Event, b: Event) -> int | None:
+def _distance(a: Event, b: Event) -> int | None:
     """Return the bytes between two accesses, where that is one number."""
     if a.offset.terms.keys() != b.offset.terms.keys():
         return None

@@ -254,7 +254,7 @@ def _tried_out(
             _stand_in(m, s, exits, asked, left, start, earlier.plan(), spent[0])
             return
         size.counts = before
-    first = _first(m, s, exits)
+    first = _first_trial(m, s, exits)
     once = size.since(before)
     one = *once[:2], size.special > special
     restore(m, start)
@@ -289,7 +289,7 @@ def _only_first(m: Machine, lanes: Mask, since: int) -> None:
                 e.must = e.must & ~lanes
 
 
-def _first(m: Machine, s: Loop, exits: Exits) -> State:
+def _first_trial(m: Machine, s: Loop, exits: Exits) -> State:
     """The first trial of a loop: what it starts is started, if the loop runs at all."""
     m.effort.firsts += m.host
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import field
 
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.masks import snapshot
@@ -37,12 +38,26 @@ class Work:
     region: int
 
 
-def line_up(m: Machine, lines: tuple[int, ...], starts: list[tuple[int, int]], ended: list[int]) -> None:
-    """Put iterations of a loop whose end only the launch tells into straight lines, as the compiler does.
+@record(slots=True)
+class IterationLog:
+    """Iterations that were run: where in the log each begins and its region there, its turn, its region at
+    its end."""
 
-    starts: where in the log each iteration begins, and its region; ended: its region at its end.
-    """
-    first = 0
+    starts: list[tuple[int, int]] = field(default_factory=list)
+    turns: list[int] = field(default_factory=list)
+    ended: list[int] = field(default_factory=list)
+
+    def begin(self, m: Machine) -> None:
+        self.starts.append((len(m.log), m.lines.region))
+
+    def end(self, m: Machine) -> None:
+        self.turns.append(m.turns.turn)
+        self.ended.append(m.lines.region)
+
+
+def line_up(m: Machine, lines: tuple[int, ...], log: IterationLog) -> None:
+    """Put iterations of a loop whose end only the launch tells into straight lines, as the compiler does."""
+    first, starts, ended = 0, log.starts, log.ended
     for copies in lines:
         for i in range(first + 1, min(first + copies, len(ended))):
             begin, region = starts[i]
@@ -123,7 +138,7 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
     if m.silent or m.host:
         run(m, s.body)
     else:
-        _noted(m, s, exits)
+        _run_noted(m, s, exits)
     if exits.passed is not None and m.lines.region == exits.passed[1]:
         m.lines.region = exits.passed[0]
     resumed = exits.continued
@@ -139,7 +154,7 @@ def iterate(m: Machine, s: Loop, exits: Exits) -> None:
         full(m, s.step)
 
 
-def _noted(m: Machine, s: Loop, exits: Exits) -> None:
+def _run_noted(m: Machine, s: Loop, exits: Exits) -> None:
     """Run the body and note the iteration. Where the body begins with a test that leaves the loop, the
     iteration begins behind this test: the compiler rotates the loop, so that the test stands at the end."""
     began = Iteration(m.journal.order, m.must, m.may, *m.under(m.must))

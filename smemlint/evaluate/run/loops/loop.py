@@ -28,6 +28,7 @@ from smemlint.evaluate.run.loops.doubling import run_doubling
 from smemlint.evaluate.run.loops.exit_blocks import ExitBlock, Ways, exits_of
 from smemlint.evaluate.run.loops.generic import Left, pragma_of, run_generic
 from smemlint.evaluate.run.loops.iterations import (
+    IterationLog,
     Work,
     begins_at_once,
     enter,
@@ -70,7 +71,6 @@ from smemlint.ir.jumps import jumps_in
 from smemlint.ir.memo import by_identity
 from smemlint.ir.uses import holds
 from smemlint.ir.walk import walk
-from smemlint.records import record
 
 _WAYS = 16
 """Iterations of a loop that may be left at any of them which are looked at one by one."""
@@ -121,10 +121,10 @@ def _until_left(m: Machine, s: Loop) -> None:
         _go_round(m, s)
         return
     out = Goto(f"out of {id(s)}")
-    _labeled(m, out.label, lambda: _behind(m, ways, len(ways.blocks), out))
+    _labeled(m, out.label, lambda: _with_exit_blocks(m, ways, len(ways.blocks), out))
 
 
-def _behind(m: Machine, ways: Ways, count: int, out: Goto) -> None:
+def _with_exit_blocks(m: Machine, ways: Ways, count: int, out: Goto) -> None:
     """Run a loop and the first so many of its exit blocks. out: from where it ends by itself."""
     if not count:
         _go_round(m, ways.loop)
@@ -132,7 +132,7 @@ def _behind(m: Machine, ways: Ways, count: int, out: Goto) -> None:
     block = ways.blocks[count - 1]
 
     def before() -> None:
-        _behind(m, ways, count - 1, out)
+        _with_exit_blocks(m, ways, count - 1, out)
         run(m, out)
 
     _labeled(m, block.label, before)
@@ -174,9 +174,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     pragma = pragma_of(m, s, trip)
     counted = not m.host and (trip is not None or is_counted(m, s))
     ends: frozenset[int] = frozenset()
-    starts: list[tuple[int, int]] = []
-    turns: list[int] = []
-    ended: list[int] = []
+    log = IterationLog()
     body: tuple[int, int, bool] | None = None
     guards = beside = 0
     launched = LoopOfLaunch(m, s)
@@ -222,7 +220,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         # In a loop that disappears its accesses join from iteration to iteration: none can stand for others.
         whole = gone and trip is not None and 2 * length * trip * around <= m.effort.budget.steps
         whole = whole and m.effort.reached > reached
-        spent = _is_spent(m, began, starts, alike=alike and trips >= 3 and not whole)
+        spent = _is_spent(m, began, log.starts, alike=alike and trips >= 3 and not whole)
         unsure = exits.uncertain and trips >= (2 if trip is None or trip * around > _WAYS else _WAYS)
         unsure = unsure and _may_leave(s)
         limit = _fewer(m, s, limit, trips, m.effort.reached > reached)
@@ -237,7 +235,7 @@ def _go_round(m: Machine, s: Loop) -> None:
             m.onward()
         if not gone or trips in ends:
             m.next_turn()
-        starts.append((len(m.log), m.lines.region))
+        log.begin(m)
         before = Work(m.code_size.counts, m.code_size.special, len(m.log), m.lines.region)
         exits.round = trips
         iterate(m, s, exits)
@@ -246,7 +244,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         done = m.code_size.since(before.counts)
         most = max(most[0], done[0]), max(most[1], done[1]), max(most[2], done[2])
         # Iterations that do the same work: one more can stand for the others.
-        alike = m.effort.steps - latest == length and repeats(m, [at for at, _ in starts[-2:]])
+        alike = m.effort.steps - latest == length and repeats(m, [at for at, _ in log.starts[-2:]])
         length, latest = m.effort.steps - latest, m.effort.steps
         if trips == 2 and repeated(m, once, counter):
             break
@@ -268,16 +266,15 @@ def _go_round(m: Machine, s: Loop) -> None:
             cut = Lines((_COPIES,), _COPIES) if gone else Lines(lines.lines[:1], lines.step)
             if not gone:
                 _separate(m, before)
-                starts[0] = (before.logged, m.lines.region) if m.lines.region != before.region else starts[0]
+                begin = log.starts[0] if m.lines.region == before.region else (before.logged, m.lines.region)
+                log.starts[0] = begin
                 m.context.constants -= {counter}
-        turns.append(m.turns.turn)
-        ended.append(m.lines.region)
+        log.end(m)
         if not m.anyone():
             break
     if not gone:
         if body is not None:
-            visits = Visits(starts, turns, ended)
-            _line_up(m, s, visits, trip, body, pragma, guards, stays, beside)
+            _line_up(m, s, log, trip, body, pragma, guards, stays, beside)
         m.turns.stays += 1
         m.straight()
         for_all |= trips != 1 or len(exits.iterations) != 1  # one round does not tell what others would do
@@ -337,7 +334,7 @@ Head: TypeAlias = tuple[Snapshot, Mask, Mask, Mask, int]
 
 def _head(m: Machine, s: Loop, left: Mask) -> Head | None:
     """What to go back to, of a condition that may set something: `while (i-- > 0)`, `while (next(i))`."""
-    sets = s.condition is not None and _may_set(s.condition)
+    sets = s.condition is not None and _has_side_effects(s.condition)
     return (snapshot(m), m.must, m.may, left, len(m.log)) if sets else None
 
 
@@ -376,7 +373,7 @@ def _may_leave(s: Loop) -> bool:
 
 
 @by_identity
-def _may_set(e: Expr) -> bool:
+def _has_side_effects(e: Expr) -> bool:
     """Whether an expression assigns, or calls what the program may have written."""
     calls = (n.callee for n in walk(e) if isinstance(n, Call))
     return holds(e, Assign, STEPS) or any(not isinstance(callee, Name) or callee.id for callee in calls)
@@ -398,20 +395,10 @@ def _asked_inside(s: Loop) -> Loop:
     return Loop(None, None, s.step, Block((leave, s.body)), unroll=unroll, place=s.place)
 
 
-@record(frozen=True, slots=True)
-class Visits:
-    """Iterations that were run: where in the log each begins and its region there, its turn, its region
-    at its end."""
-
-    starts: list[tuple[int, int]]
-    turns: list[int]
-    ended: list[int]
-
-
 def _line_up(
     m: Machine,
     s: Loop,
-    visits: Visits,
+    log: IterationLog,
     trip: int | None,
     body: tuple[int, int, bool],
     pragma: int | None,
@@ -421,28 +408,28 @@ def _line_up(
 ) -> None:
     """Put the iterations of a loop that stays into straight lines. body: its accesses and operations."""
     known = trip is not None
-    trips = trip if trip is not None else len(visits.starts)
+    trips = trip if trip is not None else len(log.starts)
     lines = straight_lines(trips, *body, pragma, known=known, guards=guards, stays=stays, beside=beside)
     early, _ = run_time_copies(*body, pragma, beside=beside)
     if trip and beside and pragma is None and stays is None and near_a_limit(trip, *body, guards, beside):
-        m.turns.told.update(visits.turns)
+        m.turns.told.update(log.turns)
     if not known and m.context.loops[-1].told and early > 1:
         # Of few rounds what the copies leave over may disappear as well, or stay a loop.
         ends = lines.lines.count(1)
         lines = replace(lines, lines=(*lines.lines[: len(lines.lines) - ends], *([ends] if ends else [])))
-        m.turns.told.update(visits.turns)
+        m.turns.told.update(log.turns)
     if not known:
-        line_up(m, lines.lines, visits.starts, visits.ended)
+        line_up(m, lines.lines, log)
         # Two copies leave one iteration over, which stands in no loop.
         lone = None if early == 2 else False
         begun = counts_from(m, s)
         take_turns(
-            m, lines.lines, visits.turns, early, lone, adrift=rest_first(m, s), begun=begun, touches=body[0]
+            m, lines.lines, log.turns, early, lone, adrift=rest_first(m, s), begun=begun, touches=body[0]
         )
     elif early == 1:
-        take_turns(m, lines.lines, visits.turns, 1, True)
+        take_turns(m, lines.lines, log.turns, 1, True)
     else:
-        take_turns(m, lines.lines, visits.turns, early if pragma else 0, None, touches=body[0])
+        take_turns(m, lines.lines, log.turns, early if pragma else 0, None, touches=body[0])
 
 
 def _settled(m: Machine, s: Loop, c: Int) -> Int | None:

@@ -21,6 +21,7 @@ from smemlint.evaluate.run.loops.carried import planned
 from smemlint.evaluate.run.loops.compile_time import begins_constant, is_compile_time, start_of
 from smemlint.evaluate.run.loops.iterations import (
     Cell,
+    IterationLog,
     State,
     changes_of,
     iterate,
@@ -95,9 +96,7 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
     steady = _steady(m, s, exits, start, after)
     m.straight()
     done = np.zeros(m.threads.size, dtype=np.int64)
-    starts: list[tuple[int, int]] = []
-    ended: list[int] = []
-    turns: list[int] = []
+    log = IterationLog()
     for mask, n in lines:
         _begin(steady, done, 1 if first else copies, s)
         done = done + np.where(mask, n, 0)
@@ -105,14 +104,13 @@ def run_uneven(m: Machine, s: Loop, exits: Exits, c: Int, pragma: int | None) ->
             m.straight()
             m.next_turn()
             m.must, m.may = entry_must & mask, entry_may & mask
-            starts.append((len(m.log), m.lines.region))
+            log.begin(m)
             iterate(m, s, exits)
-            turns.append(m.turns.turn)
-            ended.append(m.lines.region)
+            log.end(m)
     sizes = tuple(n for _, n in lines)
-    line_up(m, sizes, starts, ended)
-    take_turns(m, sizes, turns, copies, None if copies == 2 else False)
-    m.turns.uneven.update(turns)
+    line_up(m, sizes, log)
+    take_turns(m, sizes, log.turns, copies, None if copies == 2 else False)
+    m.turns.uneven.update(log.turns)
     exits.iterations.clear()  # these are lines of machine code, not iterations
     m.must, m.may = m.threads.nobody, m.threads.nobody
     return True
