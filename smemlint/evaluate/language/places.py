@@ -20,7 +20,7 @@ from smemlint.evaluate.memory.elements import holds_elements, leads
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.bases import owner_of
 from smemlint.evaluate.types.layout import Around
-from smemlint.evaluate.types.library_layout import is_array
+from smemlint.evaluate.types.library_layout import is_array, is_span
 from smemlint.evaluate.values.host_limits import one_set
 from smemlint.evaluate.values.number import Int, add, form_of, multiply, plus, scale
 from smemlint.evaluate.values.objects import temporary
@@ -189,7 +189,7 @@ def pointer_of(m: Machine, e: Expr) -> Value:
     if stays(e):
         place = lvalue(m, e)
         if isinstance(place, Pointer) and isinstance(place.pointee, RecordRef):
-            made = _led_to_by_library(m, place) or converted(m, place, None)
+            made = _led_to_by_library(m, place) or _elements_at(m, place) or converted(m, place, None)
             if made is not None:
                 return made
         v = load(m, place, e.place, e) if isinstance(place, Pointer) else place
@@ -197,8 +197,18 @@ def pointer_of(m: Machine, e: Expr) -> Value:
         v = rvalue(m, e)
     if m.host and isinstance(v, RecordValue) and leads(v.type) and isinstance(v.cells.get(0), Pointer):
         return v.cells[0]
+    if isinstance(v, RecordValue) and is_span(v.type) and isinstance(v.cells.get(0), Pointer):
+        return v.cells[0]
     made = converted(m, v, None) if isinstance(v, RecordValue) else None
     return v if made is None else made
+
+
+def _elements_at(m: Machine, p: Pointer) -> Pointer | None:
+    """Where the elements begin of an array of the library that a template indexes: clang leaves its operator
+    open there."""
+    layout = m.types.layout(p.pointee) if is_array(p.pointee) and not m.host else None
+    held = next(iter(layout.fields.values()))[1] if layout is not None and len(layout.fields) == 1 else None
+    return Pointer(p.object, p.offset, held.element) if isinstance(held, ArrayOf) else None
 
 
 def _led_to_by_library(m: Machine, p: Pointer) -> Pointer | None:

@@ -33,6 +33,7 @@ from smemlint.evaluate.library.containers import (
 from smemlint.evaluate.library.cooperative_groups import group_method
 from smemlint.evaluate.library.memory import clobber, clobber_referred, escaped, given, is_class, lent
 from smemlint.evaluate.library.smart_pointers import is_smart, owning, smart_method
+from smemlint.evaluate.library.spans import made_span, span_element, span_method
 from smemlint.evaluate.library.text import is_string, string_element, string_made, string_method
 from smemlint.evaluate.machine.dispatch import build, lvalue, rvalue, unseen
 from smemlint.evaluate.machine.functions import (
@@ -48,6 +49,7 @@ from smemlint.evaluate.machine.groups import generalised, is_group
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.types.layout import LIBRARIES
+from smemlint.evaluate.types.library_layout import is_span
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.values import affine, floats
 from smemlint.evaluate.values import arithmetic as ar
@@ -218,6 +220,8 @@ def constructed(m: Machine, t: RecordRef, e: Construct) -> Value | None:
     if is_atomic_object(t) and short_name(t.name) == "atomic_ref" and len(e.arguments) == 1:
         held = lvalue(m, e.arguments[0])
         return RecordValue(t, {0: held} if isinstance(held, Pointer) else {})
+    if is_span(t) and not m.host and (view := made_span(m, t, e.arguments)) is not None:
+        return view
     if is_group(t) and short_name(t.name) == "thread_group" and len(e.arguments) == 1:
         group = rvalue(m, e.arguments[0])
         return generalised(m, group, t) if isinstance(group, RecordValue) else None
@@ -285,7 +289,8 @@ def method(m: Machine, v: Method, e: Call, discarded: bool) -> Value:
     if m.host and is_string(self_type):
         by_class = string_method
     told = None if by_class is None else by_class(m, v, e)
-    told = _elements(m, v, e) if told is None else told
+    if told is None:
+        told = span_method(m, v, e) if is_span(self_type) and not m.host else _elements(m, v, e)
     if told is not None:
         return told
     if v.name in ("begin", "end") and not m.host and _is_range(e):
@@ -361,6 +366,8 @@ def _shared_object(m: Machine, v: Method, p: Pointer, e: Call) -> None:
 
 def element_of(m: Machine, v: Method, e: Call) -> Pointer | None:
     """What `a[i]`, `a.front()` and the like of a library's array name; None for everything else."""
+    if not m.host and is_span(v.self.pointee if isinstance(v.self, Pointer) else v.self.type):
+        return span_element(m, v, e)
     if not isinstance(v.self, Pointer) or not isinstance(v.self.pointee, RecordRef):
         return None
     if m.host and is_string(v.self.pointee):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import gcd, lcm
 
 import numpy as np
 
 from smemlint.evaluate.language.conversions import as_int
 from smemlint.evaluate.machine.dispatch import rvalue
-from smemlint.evaluate.machine.functions import FUNCTIONS, Arguments, reason_of
+from smemlint.evaluate.machine.functions import FUNCTIONS, Arguments, called, named, reason_of
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.model import Unresolved
 from smemlint.evaluate.values import affine
@@ -16,8 +17,8 @@ from smemlint.evaluate.values import arithmetic as ar
 from smemlint.evaluate.values.number import Int, bounds, collapse, form_of, formed, in_words
 from smemlint.evaluate.values.value import Other, Value
 from smemlint.evaluate.values.widths import is_long_unsigned, range_of
-from smemlint.ir import Call, Scalar
-from smemlint.ir.types import INT, LONG, UINT, ULONG
+from smemlint.ir import Call, RecordRef, Scalar, StaticMember
+from smemlint.ir.types import BOOL, INT, LONG, UINT, ULONG
 from smemlint.records import record
 
 _WORD = (1 << 32) - 1
@@ -174,6 +175,18 @@ _TABLE |= {
     )
 }
 """Those of unsigned numbers of any width."""
+_TABLE |= {
+    name: IntegerFunction(f, (LONG,) * operands, result, low, high)
+    for name, operands, f, result, low, high in (
+        ("std::gcd", 2, gcd, LONG, 0, None),
+        ("std::lcm", 2, lcm, LONG, 0, None),
+        ("std::has_single_bit", 1, lambda x: int(_ones(x) == 1), BOOL, 0, 1),
+        ("cuda::ceil_div", 2, lambda a, b: -(-a // b) if b else 0, LONG, None, None),
+        ("cuda::round_up", 2, lambda a, b: -(-a // b) * b if b else 0, LONG, None, None),
+        ("cuda::round_down", 2, lambda a, b: a // b * b if b else 0, LONG, None, None),
+    )
+}
+"""Of numbers that are not negative where they are divided."""
 
 
 def named_function(name: str) -> tuple[str, IntegerFunction]:
@@ -235,6 +248,38 @@ def _register(name: str, f: IntegerFunction) -> None:
 
 for _name, _function in _TABLE.items():
     _register(_name, _function)
+
+
+@named("std::countl_zero", "std::countr_zero", "std::countl_one", "std::countr_one")
+def _counted(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """Zeros or ones at an end of an unsigned number, which depend on its width."""
+    v, name = rvalue(m, e.arguments[0]), called(e)
+    bits = 8 * v.type.size if isinstance(v, Int) else 64
+
+    def count(x: int) -> int:
+        text = f"{x:0{bits}b}"[:: -1 if "countr" in name else 1]
+        return bits - len(text.lstrip("0" if name.endswith("zero") else "1"))
+
+    return applied(m, name, IntegerFunction(count, (ULONG,), INT, 0, bits), [v])
+
+
+@named("std::bit_cast")
+def _bit_cast(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """`bit_cast<int>(x)` of a number as wide as what it becomes."""
+    v, t = rvalue(m, e.arguments[0]), arguments[0] if arguments else None
+    if isinstance(v, Int) and isinstance(t, Scalar) and t.kind != "float" and t.size == v.type.size:
+        return ar.convert(v, t, m.unknowns)
+    return Other(t if isinstance(t, Scalar) else None)
+
+
+@named("std::numeric_limits::max", "std::numeric_limits::min", "std::numeric_limits::lowest")
+def _limit(m: Machine, e: Call, arguments: Arguments, discarded: bool) -> Value:
+    """`numeric_limits<int>::max()` of an integer."""
+    owner = m.resolve(e.callee.owner) if isinstance(e.callee, StaticMember) else None
+    t = owner.arguments[0] if isinstance(owner, RecordRef) and owner.arguments else None
+    if not isinstance(t, Scalar) or t.kind not in ("int", "uint"):
+        return Other(t if isinstance(t, Scalar) else None, True)
+    return Int(in_words(range_of(t)[called(e) == "max"]), t)
 
 
 def _product24(name: str, function: str, add: bool) -> None:

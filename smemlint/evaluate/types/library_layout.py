@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from smemlint.evaluate.types.matching import is_type
 from smemlint.evaluate.types.record_layout import Builder, Layout
-from smemlint.ir import ArrayOf, Literal, Packing, RecordRef, TemplateArgument, Type
+from smemlint.ir import ArrayOf, Literal, Packing, PointerTo, RecordRef, TemplateArgument, Type
+from smemlint.ir.types import ULONG
 from smemlint.ir.vectors import vector_named
 
 _GROUPS = {"thread_block": 24, "thread_group": 16, "coalesced_group": 16, "grid_group": 16}
@@ -24,6 +25,8 @@ _HOST = {
 }
 """Bytes of objects of host code, as libstdc++ has them: what stands behind one in a structure."""
 
+SPANS = ("std::span", "cuda::std::span")
+
 Bytes: TypeAlias = "Callable[[Type], int | None]"
 """Bytes of a type, or what divides its address; None: not known."""
 
@@ -31,6 +34,17 @@ Bytes: TypeAlias = "Callable[[Type], int | None]"
 def is_array(t: Type) -> bool:
     """Whether a class is `std::array`, whose elements are what it is taken apart into."""
     return isinstance(t, RecordRef) and t.name.endswith("std::array")
+
+
+def is_span(t: Type | None) -> bool:
+    """Return whether a class is a view of elements that follow each other."""
+    return isinstance(t, RecordRef) and t.name in SPANS
+
+
+def extent_of(t: RecordRef) -> int | None:
+    """How many elements a class of views is for; None where its objects say it."""
+    extent = t.arguments[1] if len(t.arguments) > 1 else None
+    return extent.value if isinstance(extent, Literal) and 0 <= extent.value < 1 << 63 else None
 
 
 def library_layout(t: RecordRef, size_of: Bytes, align_of: Bytes) -> Layout | None:
@@ -55,6 +69,10 @@ def library_layout(t: RecordRef, size_of: Bytes, align_of: Bytes) -> Layout | No
         size, align = size_of(element), align_of(element)
         if isinstance(n, Literal) and size and align:
             return Layout(size * n.value, align, {"_data": (0, ArrayOf(element, n))})
+    if is_span(t) and element is not None:
+        data: dict[str, tuple[int, Type]] = {"_data": (0, PointerTo(element))}
+        fixed = extent_of(t) is not None
+        return Layout(8, 8, data) if fixed else Layout(16, 8, {**data, "_size": (8, ULONG)})
     if short in ("complex", "Complex") and element is not None:
         size = size_of(element)
         if size:

@@ -159,6 +159,21 @@ template <class T> constexpr bool has_single_bit(T v) { return v && !(v & (v - 1
 template <class T> constexpr T bit_ceil(T v) { return v <= 1 ? T(1) : T(T(1) << bit_width(T(v - 1))); }
 template <class T> constexpr T bit_floor(T v) { return v ? T(T(1) << (bit_width(v) - 1)) : T(0); }
 
+template <class T, size_t N = size_t(-1)> struct span {
+    constexpr span(); template <class P> constexpr span(P*, size_t); template <class P> constexpr span(P*, P*);
+    template <class A> constexpr span(A&&);
+    constexpr T& operator[](size_t) const; constexpr T& front() const; constexpr T& back() const;
+    constexpr T* data() const; constexpr T* begin() const; constexpr T* end() const;
+    constexpr size_t size() const; constexpr size_t size_bytes() const; constexpr bool empty() const;
+    constexpr span<T> subspan(size_t, size_t = size_t(-1)) const;
+    constexpr span<T> first(size_t) const; constexpr span<T> last(size_t) const;
+    template <size_t K> constexpr span<T, K> first() const; template <size_t K> constexpr span<T, K> last() const;
+    template <size_t O, size_t K = size_t(-1)> constexpr span<T> subspan() const;
+    static constexpr size_t extent = N;
+};
+template <class P> span(P*, size_t) -> span<P>;
+template <class T, size_t N> span(T (&)[N]) -> span<T, N>;
+
 template <class T> struct numeric_limits {
     static constexpr bool is_specialized = true, is_signed = T(-1) < T(0), is_integer = is_integral<T>::value;
     static constexpr bool has_infinity = !is_integer, has_quiet_NaN = !is_integer, is_iec559 = !is_integer;
