@@ -413,7 +413,7 @@ class Types:
         if not isinstance(pattern, MemberType):
             value = self.constant(pattern, bindings)  # type: ignore[arg-type]
             if value is None:
-                return pattern == argument
+                return (self.given(pattern, bindings) or pattern) == argument  # type: ignore[arg-type]
             return isinstance(argument, Literal) and argument.value == value
         if is_detector(pattern.owner):
             return argument == VOID and all(exists(self, a, bindings) for a in pattern.owner.arguments)

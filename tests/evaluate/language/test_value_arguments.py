@@ -102,6 +102,42 @@ def test_objects_are_template_arguments(call: str) -> None:
     assert trace.offsets.ravel().tolist() == [stride * t for t in range(32)]
 
 
+SPECIAL = """
+struct Cfg { int m, n; int k = 1; };
+constexpr Cfg kFour{4, 4};
+template <Cfg C> struct Of { static constexpr int k = C.m; };
+template <> struct Of<Cfg{4, 4}> { static constexpr int k = 16; };
+struct Q { int x, y; };
+template <int Q::*F> struct At { static constexpr int k = 2; };
+template <> struct At<&Q::y> { static constexpr int k = 4; };
+template <Cfg C> __device__ int f() { return C.m; }
+template <> __device__ int f<Cfg{4, 4}>() { return 8; }
+template <Cfg C> __device__ int of() { return Of<C>::k; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("number", "step"),
+    [
+        ("Of<Cfg{4, 4}>::k", 16),
+        ("Of<kFour>::k", 16),
+        ("Of<Cfg{4, 4, 2}>::k", 4),
+        ("Of<Cfg{2, 4}>::k", 2),
+        ("At<&Q::y>::k", 4),
+        ("At<&Q::x>::k", 2),
+        ("f<kFour>()", 8),
+        ("f<Cfg{2, 4}>()", 2),
+        ("of<kFour>()", 16),
+    ],
+)
+def test_specialisations_for_an_object_or_member_are_taken(number: str, step: int) -> None:
+    text = f"""{SPECIAL} __global__ void k() {{ __shared__ float s[1024]; s[threadIdx.x * {number}] = 1; }}
+    int main() {{ k<<<1, 32>>>(); }}"""
+    _, trace = _started(text)
+    assert trace.grade is Grade.EXACT
+    assert trace.offsets.ravel().tolist() == [4 * step * t for t in range(32)]
+
+
 USED = {
     "Tile<kWide> tile; __shared__ Tile<kPadded> s; s(t, 0) = 1;": 132,
     "__shared__ Tile<Shape{32, 16}> s; s(t, 0) = 1;": 64,
