@@ -175,7 +175,7 @@ def _healed(
         rounds,
         skipped_ranges(tu),
         attempt.plan.refused,
-        partial(attempt.parse, healing.text(), 0),
+        partial(attempt.parse, healing.text(), 0) if not healing.names() else lambda: None,
     )
     texts = {path: read_file(path) for path in (*files[1:], *attempt.plan.files)}
     return KeptUnit(unit, healing.tree, size, texts), spent

@@ -43,7 +43,8 @@ class Unit:
     refused: tuple[tuple[str, str], ...] = ()
     """Included files that are not read, and why."""
     instantiated: Callable[[], TranslationUnit | None] = lambda: None
-    """Parses the same once more, and lets clang make the instances of functions that the text asks for."""
+    """Parses the same once more, and lets clang make the instances of functions that the text asks for. None
+    where names are healed: recursions of templates that an unknown constant ends would not end."""
 
     def texts(self) -> tuple[SkippedText, ...]:
         """The project files with what this configuration skips in them, for counting what the text shows."""

@@ -145,3 +145,18 @@ def test_an_explicit_specialisation_is_one_of_what_may_be_meant() -> None:
     """
     for call, by in {"via(1)": 2, "via(1.f)": 8, "via((float *)0)": 4}.items():
         assert told(head, call) == [(Grade.EXACT, [4 * by * t for t in range(32)])]
+
+
+def test_no_instances_are_made_where_an_unknown_constant_ends_a_recursion() -> None:
+    head = """
+    __device__ int f(int) { return 1; } __device__ int f(float) { return 2; }
+    template <int N, class T> __device__ int both(T x) {
+        if constexpr (N < LIMIT) return both<N * 2, T>(x) + both<N * 2 + 1, T>(x); else return f(x); }
+    """
+    (module,) = load(
+        source_from_bytes(
+            "k.cu",
+            f"{head} __global__ void k(float *q) {{ __shared__ float s[4]; s[both<1>(3)] = 1; }}".encode(),
+        )
+    )
+    assert not module.choices
