@@ -28,6 +28,8 @@ PLACED = "new at"
 """The function that `new (p) T(...)` calls: it is given p as a `T *`, and what the object begins as."""
 OBJECT = -1
 """Among the numbers of arguments: the object that a method is called on."""
+UNREAD = -2
+"""Among them: the program declares the function, and no file defines it."""
 SHARED = ("shared", "extern_shared")
 """The storages of a Var in shared memory."""
 UNSHARED = "unnamed-union"

@@ -338,8 +338,8 @@ class Call:
     inside a Cast. elsewhere: the type of what it returns, of a function that another source defines.
     chosen: the id of the method that the front end found to be meant, "" where that is left to instantiation.
     lent: numbers of the arguments that such a function takes as references and may set; OBJECT: what a method
-    is called on. hidden: ids of functions of the same name that the arguments may bring in, where a template
-    leaves open whether the callee takes them.
+    is called on; UNREAD: the program declares it. hidden: ids of functions of the same name that the
+    arguments may bring in, where a template leaves open whether the callee takes them.
     """
 
     callee: Expr

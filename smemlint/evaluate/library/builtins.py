@@ -73,7 +73,7 @@ from smemlint.ir import (
     Type,
     Var,
 )
-from smemlint.ir.expr import OBJECT
+from smemlint.ir.expr import OBJECT, UNREAD
 from smemlint.ir.memo import by_identity
 from smemlint.ir.types import BOOL, DOUBLE, FLOAT, INT, LONG, UINT, ULONG
 from smemlint.ir.uses import inputs, unasked
@@ -136,7 +136,7 @@ def _is_of_program(m: Machine, e: Call) -> bool:
     """Whether a call names what the program declares, and no file defines."""
     if isinstance(e.callee, StaticMember):
         return m.types.record_of(m.resolve(e.callee.owner)) is not None
-    return isinstance(e.callee, Name) and bool(e.callee.id) and e.callee.id not in m.module.functions
+    return UNREAD in e.lent
 
 
 def _unknown_function(m: Machine, e: Call, name: str, discarded: bool) -> Value:

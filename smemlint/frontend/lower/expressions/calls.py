@@ -34,7 +34,7 @@ from smemlint.ir import (
     Unary,
     UnknownExpr,
 )
-from smemlint.ir.expr import OBJECT
+from smemlint.ir.expr import OBJECT, UNREAD
 
 _ADDRESS_OF = ("std::addressof", "cuda::std::addressof", "addressof", "__builtin_addressof")
 _REFERENCES = (kinds.TYPE_REF, kinds.TEMPLATE_REF, kinds.NAMESPACE_REF)
@@ -75,20 +75,25 @@ class CallLowering:
             name = self._c.declarations.qualified(target)
             if self._c.declarations.functions_named.get(name):
                 name = f"::{name}"  # the program has functions of that name, and clang chose none of them
-            return Name(self._unread_id(target), name, place, self._arguments(node, target))
+            return Name("", name, place, self._arguments(node, target))
         self._c.require_call(found)
         explicit = self._c.decls.is_specialisation(found)
         arguments = () if explicit else self._arguments(node, target)
         return Name(self._c.decls.function_id(found), found.name, place, arguments)
 
-    def _unread_id(self, target: Node) -> str:
-        """The id of a function that the program declares first and no file defines, though it may be called
-        like one of the library's; "" of the library's."""
-        known, first = self._c.declarations, cursors.canonical(target)
-        unread = (
-            known.in_project(target) and known.in_project(first) and not valid(cursors.definition(target))
+    def _is_unread(self, target: Node) -> bool:
+        """Whether the program declares a function, or all that a name means, and no file defines it: it may
+        be called like one of the library's."""
+        if target.kind == kinds.OVERLOADED:
+            every = [cursors.overload(target, i) for i in range(min(cursors.overload_count(target), 64))]
+            return bool(every) and all(map(self._is_unread, every))
+        known = self._c.declarations
+        return (
+            known.in_project(target)
+            and known.in_project(cursors.canonical(target))
+            and not valid(cursors.definition(target))
+            and not cursors.spelling(target).startswith("__builtin_")
         )
-        return cursors.usr(target) if unread else ""
 
     def _arguments(self, node: Node, target: Node) -> tuple[TemplateArgument, ...]:
         """All arguments when clang chose the instance, else those written."""
@@ -126,7 +131,7 @@ class CallLowering:
             found = self._c.declarations.function(overload)
             if found is not None:
                 candidates.append(found)
-            elif library is None or self._unread_id(library):
+            elif library is None or self._is_unread(library):
                 library = overload
         if candidates and len(owners) == 1:
             # The instance or specialisation that is written: `A<7>::go` and `A<0>::go` can be two functions.
@@ -146,7 +151,7 @@ class CallLowering:
                 return StaticMember(self._c.types.record(parent), name, place, arguments)
             if not candidates:
                 full = self._c.declarations.qualified(library)
-                return Name(self._unread_id(library), self._in_full(name, full), place, arguments)
+                return Name("", self._in_full(name, full), place, arguments)
         if not candidates:
             candidates = self._c.declarations.functions_named.get(name, [])
             return self.overload_set(name, candidates, place, arguments)
@@ -156,10 +161,14 @@ class CallLowering:
             return Name("", scopes.pop(), place, arguments)
         return meant
 
+    def _named(self, node: Node) -> Node:
+        named: Node = cursors.referenced(self._c.exprs.unwrap_implicit(node))
+        return named
+
     def _hidden(self, node: Node) -> tuple[str, ...]:
         """Ids of functions of the same name in other namespaces than those that a call means which a template
         leaves open: its arguments may bring them in."""
-        target = cursors.referenced(self._c.exprs.unwrap_implicit(node))
+        target = self._named(node)
         if target.kind != kinds.OVERLOADED or not cursors.overload_count(target):
             return ()
         known, first = self._c.declarations, cursors.overload(target, 0)
@@ -241,6 +250,8 @@ class CallLowering:
             lent = _lent(target)
             if cursors.cursor_result_type(target).kind in (POINTER, LVALUE):
                 elsewhere = self._c.types.of(node)
+        if isinstance(callee, Name) and self._is_unread(target if valid(target) else self._named(kids[0])):
+            lent = (*lent, UNREAD)
         hidden = self._hidden(kids[0]) if isinstance(callee, Name) else ()
         return Call(callee, arguments, place, elsewhere, self._chosen(target), lent, hidden)
 
