@@ -396,7 +396,11 @@ class Types:
     ) -> dict[str, Binding] | None:
         """The bindings under which the patterns of a specialisation equal the arguments, also patterns that
         tell nothing of a parameter themselves (`enable_if_t<sizeof(T) == 8>`, `N + 1`)."""
-        computed = [i for i, p in enumerate(patterns) if is_computed(p)]
+        computed = [
+            i
+            for i, p in enumerate(patterns)
+            if is_computed(p) or (isinstance(p, Name) and p.id in self.module.globals)
+        ]
         if not computed:
             return self.patterns.arguments(patterns, arguments)
         if len(patterns) != len(arguments):

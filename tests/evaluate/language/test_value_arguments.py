@@ -78,6 +78,9 @@ template <Shape S> struct Tile {
 template <Shape S> __device__ void put(Tile<S> &tile, int r, int c) { tile(r, c) = 1; }
 constexpr Shape kWide{32, 32};
 constexpr Shape kPadded{.m = 32, .n = 32, .pad = 1};
+template <Shape S> struct Step { static constexpr int k = 1; };
+template <> struct Step<Shape{4, 4}> { static constexpr int k = 8; };
+template <> struct Step<kPadded> { static constexpr int k = 16; };
 """
 LAUNCHED = {
     "k<kWide><<<1, 32>>>();": ("Shape{32, 32, 0, 0}", 128),
@@ -143,6 +146,9 @@ USED = {
     "__shared__ Tile<Shape{32, 16}> s; s(t, 0) = 1;": 64,
     "__shared__ Tile<kWide> s; put(s, t, 0);": 128,
     "__shared__ Tile<kWide> s; put<kWide>(s, t, 0);": 128,
+    "__shared__ float s[999]; s[t * Step<Shape{4, 4}>::k] = 1;": 32,
+    "__shared__ float s[999]; s[t * Step<Shape{.m = 32, .n = 32, .pad = 1}>::k] = 1;": 64,
+    "__shared__ float s[999]; s[t * Step<kWide>::k] = 1;": 4,
 }
 
 
