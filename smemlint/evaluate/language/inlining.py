@@ -112,7 +112,7 @@ def invoke(
     plain = [o for v in values if isinstance(v, Pointer) for o in _not_volatile(v)]
     if len(fitting) > 1:
         known = of_given(m, known, values)
-        fitting = [] if is_open(known) else meant(m, fitting, known)
+        fitting = [] if is_open(known, bool(explicit)) else meant(m, fitting, known)
     fits = best_fits(m, fitting, explicit, values, this, outer)
     if not fits:
         return None

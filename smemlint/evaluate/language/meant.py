@@ -34,11 +34,11 @@ def of_given(m: Machine, choices: Sequence[Choice], values: Sequence[Value]) -> 
     return found or [c for c in choices if any(id in m.bindings for id, _ in c.instance)]
 
 
-def is_open(choices: Sequence[Choice]) -> bool:
+def is_open(choices: Sequence[Choice], explicit: bool) -> bool:
     """Whether two instances that are told apart by nothing here mean different functions: `const` is not
-    kept."""
-    whole = [(c.instance, c.given) for c in choices if c.whole]
-    return len(set(whole)) < len(whole)
+    kept. explicit: whether the call writes template arguments, which may be of a pack."""
+    alike = [(c.instance, c.given) for c in choices if c.whole or not explicit]
+    return len(set(alike)) < len(alike)
 
 
 def _is_of(v: Value, given: Type) -> bool:

@@ -147,6 +147,26 @@ def test_an_explicit_specialisation_is_one_of_what_may_be_meant() -> None:
         assert told(head, call) == [(Grade.EXACT, [4 * by * t for t in range(32)])]
 
 
+def test_instances_of_partial_specialisations_are_told_apart_by_what_calls_are_given() -> None:
+    head = """
+    __device__ int f(unsigned) { return 2; } __device__ int f(unsigned *) { return 4; }
+    template <class T> struct S { __device__ static int g() { return 1; } };
+    template <class T> struct S<T *> { __device__ static int g() { return f(T()); } };
+    template <class T> __device__ int one() { return S<T *>::g(); }
+    template <class T> __device__ int two() { return S<T **>::g(); }
+    """
+    for call, by in {"one<unsigned>()": 2, "two<unsigned>()": 4, "(one<unsigned *>())": 4}.items():
+        assert told(head, call) == [(Grade.EXACT, [4 * by * t for t in range(32)])], call
+
+
+def test_of_elements_of_a_pack_that_differ_in_const_alone_none_is_taken() -> None:
+    head = """
+    __device__ int f(int *) { return 4; } __device__ int f(const int *) { return 32; }
+    template <class... A> __device__ int fold(A... a) { return (f(a) + ...); }
+    """
+    assert [grade is Grade.EXACT for grade, _ in told(head, "fold((int *)0, (const int *)0)")] == [False]
+
+
 def test_no_instances_are_made_where_an_unknown_constant_ends_a_recursion() -> None:
     head = """
     __device__ int f(int) { return 1; } __device__ int f(float) { return 2; }

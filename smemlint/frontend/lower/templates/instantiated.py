@@ -141,7 +141,7 @@ class _Instances:
             arguments = self._c.types.specialisation_arguments(node)
             if cursors.template_argument_count(node) < 0 or _is_of_lambda(node):
                 pass
-            elif arguments is None or len(arguments) != len(parameters):
+            elif arguments is None or len(arguments) != len(parameters) or _is_partial(node):
                 found[""] = OpaqueType("?")
             else:
                 found |= zip((p.id for p in parameters), arguments, strict=True)
@@ -169,6 +169,11 @@ def _pattern(target: Node) -> Node:
 def _is_instance(target: Node) -> bool:
     """Whether clang made a function of a template; a lambda may be in such a one."""
     return _is_of_lambda(target) or valid(cursors.specialized_template(target))
+
+
+def _is_partial(node: Node) -> bool:
+    """Whether clang made a class of a partial specialisation: its arguments are those of the template."""
+    return bool(cursors.specialized_template(node).kind == kinds.PARTIAL)
 
 
 def _is_of_lambda(target: Node) -> bool:
