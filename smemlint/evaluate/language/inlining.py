@@ -11,7 +11,7 @@ from smemlint.evaluate.language.accesses import escape, store
 from smemlint.evaluate.language.conversions import as_base, coerce, type_of
 from smemlint.evaluate.language.initialisers import value_for
 from smemlint.evaluate.language.lifetimes import endings
-from smemlint.evaluate.language.meant import choices_here, is_open, meant, of_given
+from smemlint.evaluate.language.meant import among, choices_here, is_open, meant, of_given
 from smemlint.evaluate.language.names import resolve_arguments
 from smemlint.evaluate.language.overloads import best_fits, specialisation, takes
 from smemlint.evaluate.language.packs import FORWARDS, expanded, pack_of
@@ -88,7 +88,7 @@ def invoke(
 ) -> Value | Reference | None:
     """Inline the first candidate that fits; None when none does."""
     arguments = expanded(m, arguments)
-    known = choices_here(m, place)
+    known = among(m, choices_here(m, place), candidates)
     candidates = meant(m, candidates, known)
     device = [f for f in candidates if f.side != "host"] if not m.host else list(candidates)
     fitting = takes(device, len(arguments)) or _otherwise(m, device, len(arguments))
@@ -110,9 +110,13 @@ def invoke(
         else:
             values.append(begun(m, a) if _by_value(fitting, len(values)) else rvalue(m, a))
     plain = [o for v in values if isinstance(v, Pointer) for o in _not_volatile(v)]
-    if len(fitting) > 1:
-        known = of_given(m, known, values)
-        fitting = [] if is_open(known, bool(explicit)) else meant(m, fitting, known)
+    if len({c.id for c in known}) > 1:
+        types = [
+            v.pointee if r and isinstance(v, Pointer) else type_of(v)
+            for v, r in zip(values, references, strict=True)
+        ]
+        known = of_given(m, known, types)
+        fitting = meant(m, device, known) if known and not is_open(known, bool(explicit)) else []
     fits = best_fits(m, fitting, explicit, values, this, outer)
     if not fits:
         return None

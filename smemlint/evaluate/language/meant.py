@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from smemlint.evaluate.language.conversions import type_of
 from smemlint.evaluate.machine.machine import Machine
 from smemlint.evaluate.types.matching import Binding
 from smemlint.evaluate.values.number import Int
-from smemlint.evaluate.values.value import Pointer, Value
 from smemlint.ir import Function, Literal, Place, Type
 from smemlint.ir.module import Choice
 
@@ -27,10 +25,10 @@ def _may_be(binding: Binding | None, argument: object) -> bool:
     return binding is None or isinstance(binding, tuple) or binding == argument
 
 
-def of_given(m: Machine, choices: Sequence[Choice], values: Sequence[Value]) -> Sequence[Choice]:
-    """Return those of the choices whose call has arguments of the types of these values; all where there are
-    none, unless the instance is not known."""
-    found = [c for c in choices if all(map(_is_of, values, c.given))]
+def of_given(m: Machine, choices: Sequence[Choice], types: Sequence[Type]) -> list[Choice]:
+    """Return those of the choices whose call has arguments of these types; all where there are none, unless
+    the instance is not known."""
+    found = [c for c in choices if all(a == b for a, b in zip(types, c.given, strict=False))]
     return found or [c for c in choices if any(id in m.bindings for id, _ in c.instance)]
 
 
@@ -41,8 +39,10 @@ def is_open(choices: Sequence[Choice], explicit: bool) -> bool:
     return len(set(alike)) < len(alike)
 
 
-def _is_of(v: Value, given: Type) -> bool:
-    return given in (type_of(v), v.pointee if isinstance(v, Pointer) else None)
+def among(m: Machine, choices: Sequence[Choice], candidates: Sequence[Function]) -> list[Choice]:
+    """Return the choices that are one of the candidates, or an explicit specialisation of one."""
+    ids = {id for f in candidates for id in (f.id, *m.module.specialisations.get(f.id, ()))}
+    return [c for c in choices if c.id in ids]
 
 
 def meant(m: Machine, candidates: Sequence[Function], choices: Sequence[Choice]) -> list[Function]:
