@@ -94,8 +94,7 @@ def straight_lines(
         return _unknown(trip, early, late, special)
     if stays is not None:
         return Lines((1,) * trip, 1) if stays else _fully_unrolled(trip)
-    indexed = local[0] and (early + _INDEXED) * trip <= _FULL_INDEXED
-    if early * trip <= _FULL_EARLY or indexed or (local[1] and trip <= _FULL_LEFT):
+    if not only_late(trip, accesses, operations, guards, local, beside):
         return _fully_unrolled(trip)
     copies = _copies_early(early, trip)
     rest = trip // copies
@@ -137,6 +136,15 @@ def triangle_stays(trip: int, sizes: Sequence[Counts], within: Sequence[Sequence
     copies, _ = _run_time_copies(body, body, special=False)
     each = _AROUND + body * (copies + 1 if copies > 1 else 1)
     return trip * (max(first - once * (body - 1), 0) + each * len(within[0])) > _FULL_EARLY
+
+
+def only_late(
+    trip: int, accesses: int, operations: int, guards: int, local: tuple[bool, bool], beside: int
+) -> bool:
+    """Whether machine code alone makes a loop without a pragma disappear, if it does."""
+    early = 4 * (accesses + guards) + operations + 1 + beside
+    indexed = local[0] and (early + _INDEXED) * trip <= _FULL_INDEXED
+    return early * trip > _FULL_EARLY and not indexed and not (local[1] and trip <= _FULL_LEFT)
 
 
 def _fully_unrolled(trip: int) -> Lines:

@@ -283,6 +283,9 @@ class Turns:
     """Turns in which lanes stand at different iterations: forms alone say how addresses move."""
     told: set[int] = field(default_factory=set)
     """Turns of loops whose rounds a loop around them tells, which stays one."""
+    stored: dict[int, bool] = field(default_factory=dict)
+    """Sites, by id(), of loops of which the optimiser knows less than all rounds say (`stored_in`): whether
+    that holds where the declaration aligns them, too."""
     stays: int = 0
     """Loops so far that stay loops."""
 

@@ -197,7 +197,9 @@ def _doubted(
             yield led, SIMILAR_INDEX
     for s in m.journal.sites.values():
         wide = (e for events in runs[id(s)].wide.values() for e in events)
-        if m.turns.told and any(e.turn in m.turns.told for e in wide):
+        known_less = m.turns.stored.get(id(s))
+        less = known_less is not None and runs[id(s)].wide and (known_less or facts.by_index(s))
+        if less or (m.turns.told and any(e.turn in m.turns.told for e in wide)):
             yield id(s), TOLD_ROUNDS
         if id(s) in facts.doubtful and runs[id(s)].wide and facts.by_index(s):
             yield id(s), LOOP_POINTER

@@ -8,7 +8,7 @@ from itertools import accumulate
 from math import prod
 from typing import TypeAlias
 
-from smemlint.evaluate.compiler.unroll import Lines, near_a_limit, run_time_copies, straight_lines
+from smemlint.evaluate.compiler.unroll import Lines, near_a_limit, only_late, run_time_copies, straight_lines
 from smemlint.evaluate.control_flow.host_loops import only_fills, repeated, repeating
 from smemlint.evaluate.control_flow.join_points import meet, sure
 from smemlint.evaluate.control_flow.launch_choices import LoopOfLaunch
@@ -42,6 +42,7 @@ from smemlint.evaluate.run.loops.iterations import (
     take_turns,
 )
 from smemlint.evaluate.run.loops.read_again import Again, read_again
+from smemlint.evaluate.run.loops.stored_in import asks_its_counter, note_stored
 from smemlint.evaluate.run.loops.triangles import stays_around
 from smemlint.evaluate.run.loops.trips import iterations_left
 from smemlint.evaluate.run.loops.uncounted import is_counted
@@ -176,7 +177,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     ends: frozenset[int] = frozenset()
     log = IterationLog()
     body: tuple[int, int, bool] | None = None
-    guards = beside = 0
+    guards, beside, local = 0, 0, (False, False)
     launched = LoopOfLaunch(m, s)
     line, unknowns = m.lines.region, m.unknowns.count
     most, entered = (0, 0, 0), m.code_size.counts
@@ -275,10 +276,16 @@ def _go_round(m: Machine, s: Loop) -> None:
     if not gone:
         if body is not None:
             _line_up(m, s, log, trip, body, pragma, guards, stays, beside)
+            note_stored(m, s, log.starts[0][0], late=False, copied=trip is not None and cut.lines[0] > 1)
         m.turns.stays += 1
         m.straight()
         for_all |= trips != 1 or len(exits.iterations) != 1  # one round does not tell what others would do
     elif trip is not None:
+        size = most[:2] if asks_its_counter(s) or body is None else body[:2]
+        late = only_late(trip, *size, guards, local, beside)
+        note_stored(
+            m, s, log.starts[0][0] if late and log.starts else len(m.log), late=pragma is None, copied=False
+        )
         # Copies whose guard lets no lane in are there all the same.
         work = most[0] * trip, most[1] * trip, guards * trip
         now = m.code_size.counts
