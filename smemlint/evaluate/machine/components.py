@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Set
+from collections.abc import Callable, Hashable, Sequence, Set
 from dataclasses import field, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -288,11 +288,20 @@ class Turns:
     that holds where the declaration aligns them, too."""
     stays: int = 0
     """Loops so far that stay loops."""
+    copies: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    """By turn within loops that disappear: their iterations in which it runs, the innermost first. Each is
+    code of its own."""
 
     def begin(self) -> None:
         """Begin an iteration."""
         self.made += 1
         self.turn = self.made
+
+    def copy(self, begun: Sequence[int]) -> None:
+        """Note of which iteration of a loop that disappears turns are. begun: turns made before each."""
+        for i, (first, end) in enumerate(pairwise((*begun, self.made))):
+            for turn in range(first + 1, end + 1):
+                self.copies[turn] = (*self.copies.get(turn, ()), i)
 
 
 Counts: TypeAlias = tuple[int, int, int]

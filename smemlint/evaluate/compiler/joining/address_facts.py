@@ -79,7 +79,7 @@ class AddressFacts:
                 gcd(declared_alignment(m, s.object), before.get(id(s), 0)),
                 starts.get(id(s.object)),
                 gcd(_step_gcd(m, forms, log.of(s), regions), _off(m, s, off, before), drift.get(id(s), 0)),
-                _path(forms, log.of(s)),
+                _path(m, forms, log.of(s)),
             )
             for s in {id(e.site): e.site for e in logged if isinstance(e, Event)}.values()
         }
@@ -419,14 +419,14 @@ def _off(m: Machine, s: SiteLog, off: Mapping[int, int], before: Mapping[int, in
 
 def _step_gcd(m: Machine, forms: Forms, events: Sequence[Event], chosen: set[int]) -> int:
     """What divides the way from a site's event in one line of a loop to its event in the next."""
-    previous: dict[int, tuple[int, int]] = {}
+    previous: dict[Hashable, tuple[int, int]] = {}
     position: Counter[int] = Counter()
     g = 0
     for e in events:
         if e.turn in m.turns.uneven:
             continue
         turn = m.turns.lined.get(e.turn, e.turn)
-        at = position[turn]
+        at = position[turn], m.turns.copies.get(turn)
         position[turn] += 1
         here = _first(forms, e)
         before, line = previous.get(at, (here, turn))
@@ -444,7 +444,8 @@ def _proved(m: Machine, logged: Sequence[Entry], starts: Mapping[int, int]) -> d
     for e in logged:
         if isinstance(e, Event) and e.offset.form is not None:
             turn = m.turns.lined.get(e.turn, e.turn)
-            written = e.site.place, e.site.op, e.site.width, tuple(e.site.via)
+            copy = m.turns.copies.get(turn)
+            written = e.site.place, e.site.op, e.site.width, tuple(e.site.via), copy
             turns.setdefault(written, {}).setdefault(turn, []).append(e)
     found: dict[int, int] = {}
     for of_place in turns.values():
@@ -472,19 +473,19 @@ def _bytes_between(a: Event, b: Event, starts: Mapping[int, int]) -> int:
     return abs(here + a.offset.form.const - there - b.offset.form.const)
 
 
-def _path(forms: Forms, events: Sequence[Event]) -> Hashable:
+def _path(m: Machine, forms: Forms, events: Sequence[Event]) -> Hashable:
     """How a site moves from turn to turn of the loops that stay loops; None if it does not.
 
     Only two that move alike have a distance that the compiler knows.
     """
     firsts: dict[int, int] = {}
+    starts: dict[tuple[int, ...] | None, int] = {}
     for e in events:
         if e.turn not in firsts:
             firsts[e.turn] = _first(forms, e)
-    if len(set(firsts.values())) < 2:
-        return None
-    start = next(iter(firsts.values()))
-    return tuple((turn, at - start) for turn, at in firsts.items())
+            starts.setdefault(m.turns.copies.get(e.turn), firsts[e.turn])
+    steps = tuple((turn, at - starts[m.turns.copies.get(turn)]) for turn, at in firsts.items())
+    return steps if any(step for _, step in steps) else None
 
 
 def _first(forms: Forms, e: Event) -> int:

@@ -40,15 +40,17 @@ class Work:
 
 @record(slots=True)
 class IterationLog:
-    """Iterations that were run: where in the log each begins and its region there, its turn, its region at
-    its end."""
+    """Iterations that were run: where in the log each begins and its region there, turns made before it, its
+    turn, its region at its end."""
 
     starts: list[tuple[int, int]] = field(default_factory=list)
+    made: list[int] = field(default_factory=list)
     turns: list[int] = field(default_factory=list)
     ended: list[int] = field(default_factory=list)
 
     def begin(self, m: Machine) -> None:
         self.starts.append((len(m.log), m.lines.region))
+        self.made.append(m.turns.made)
 
     def end(self, m: Machine) -> None:
         self.turns.append(m.turns.turn)

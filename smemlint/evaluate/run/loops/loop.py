@@ -282,10 +282,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         for_all |= trips != 1 or len(exits.iterations) != 1  # one round does not tell what others would do
     elif trip is not None:
         size = most[:2] if asks_its_counter(s) or body is None else body[:2]
-        late = only_late(trip, *size, guards, local, beside)
-        note_stored(
-            m, s, log.starts[0][0] if late and log.starts else len(m.log), late=pragma is None, copied=False
-        )
+        _note_gone(m, s, log, pragma, late=only_late(trip, *size, guards, local, beside))
         # Copies whose guard lets no lane in are there all the same.
         work = most[0] * trip, most[1] * trip, guards * trip
         now = m.code_size.counts
@@ -302,6 +299,14 @@ def _go_round(m: Machine, s: Loop) -> None:
     m.may = (left | exits.broken | m.may) & entry_may
     m.must = sure(m, entry_must)
     launched.ended(exits.end, trips if trip is None else trip, stays=not gone)
+
+
+def _note_gone(m: Machine, s: Loop, log: IterationLog, pragma: int | None, *, late: bool) -> None:
+    """Note what the compiler knows of a loop that disappears; late: in machine code."""
+    if not late:
+        m.turns.copy(log.made)
+    elif log.starts:
+        note_stored(m, s, log.starts[0][0], late=pragma is None, copied=False)
 
 
 def _is_spent(m: Machine, began: int, starts: list[tuple[int, int]], *, alike: bool) -> bool:
