@@ -80,8 +80,9 @@ def function_stops(m: Machine, name: str, operands: list[Value], e: Call) -> Non
         return
     short = short_name(name)
     plain, size = _function(short, operands)
-    m.code_size.operations += function_size(plain, size)
-    m.code_size.special += is_special(short, plain, size)
+    operations = function_size(plain, size)
+    m.code_size.operations += operations
+    m.code_size.special += max(operations // 3, 1) if is_special(short, plain, size) else 0
     if _BARRIERS.fullmatch(short):
         m.barrier()
         return

@@ -42,6 +42,8 @@ _EARLY_OFF, _LATE_OFF = 1, 3
 """What the two may count more of a body in which loops disappear."""
 _JOINED = 4
 """More iterations join nothing else."""
+_LONG = 3
+"""What machine code counts for the shortest function of more than a few instructions beside half of them."""
 _COPIES_LATE = 4
 """Fewer copies than this are not worth it late."""
 
@@ -63,7 +65,7 @@ def straight_lines(
     trip: int | None,
     accesses: int,
     operations: int,
-    special: bool = False,
+    special: int = 0,
     pragma: int | None = None,
     *,
     known: bool = True,
@@ -77,9 +79,10 @@ def straight_lines(
     trip: iterations that run; None for one generic line of a loop whose end nobody knows. known: the compiler
     knows the trip count too (a value from the launch is not known to it). accesses, operations: memory
     accesses and arithmetic operations of one iteration as written, inner unrolled loops multiplied
-    out (`a += b * c` is two operations; index arithmetic does not count). special: functions of the
-    special-function unit, or divisions, stand in it: machine code does not copy parts of it. pragma: None
-    without one, 0 for `#pragma unroll`, N for `#pragma unroll N`.
+    out (`a += b * c` is two operations; index arithmetic does not count). special: functions
+    of the special-function unit, or divisions, stand in it, so that machine code does not copy parts of it;
+    what it counts for them beside half of their operations. pragma: None without one, 0 for `#pragma unroll`,
+    N for `#pragma unroll N`.
     guards: how often an `if` of the body is decided at run time, as written; the machine-code compiler copies
     straight lines only. stays: of a loop around one that goes round another number of times in each of its
     iterations, whether it does (`triangle_stays`). local: what it does to arrays of the function
@@ -87,11 +90,11 @@ def straight_lines(
     """
     known = known and trip is not None
     early = 4 * (accesses + guards) + operations + 1 + beside
-    late = max(1, accesses + -(-operations // 2))
+    late = max(1, accesses + -(-operations // 2) + special // _LONG * _LONG)
     if pragma is not None:
         return _by_pragma(trip, pragma, known)
     if trip is None or not known:
-        return _unknown(trip, early, late, special)
+        return _unknown(trip, early, late, bool(special))
     if stays is not None:
         return Lines((1,) * trip, 1) if stays else _fully_unrolled(trip)
     if not only_late(trip, accesses, operations, guards, local, beside):
@@ -105,7 +108,7 @@ def straight_lines(
     return Lines(lines, _power_of_two_in(copies * again))
 
 
-def near_a_limit(trip: int, accesses: int, operations: int, special: bool, guards: int, beside: int) -> bool:
+def near_a_limit(trip: int, accesses: int, operations: int, special: int, guards: int, beside: int) -> bool:
     """Whether a loop whose size is known a little less well may be put into lines that join otherwise."""
     sizes = ((0, 0), (0, -_EARLY_OFF), (0, _EARLY_OFF), (_LATE_OFF, 0))
     found = set()
@@ -209,13 +212,13 @@ def _run_time_copies(early: int, late: int, special: bool) -> tuple[int, int]:
 
 
 def run_time_copies(
-    accesses: int, operations: int, special: bool = False, pragma: int | None = None, *, beside: int = 0
+    accesses: int, operations: int, special: int = 0, pragma: int | None = None, *, beside: int = 0
 ) -> tuple[int, int]:
     """Copies early, and of these late, as in `straight_lines` of an unknown trip count."""
     if pragma is not None:
         return pragma or 4, 1
     early = 4 * accesses + operations + 1 + beside
-    return _run_time_copies(early, max(1, accesses + -(-operations // 2)), special)
+    return _run_time_copies(early, max(1, accesses + -(-operations // 2)), bool(special))
 
 
 def uneven_lines(trips: Ints, copies: int, again: int, *, rest_first: bool) -> list[tuple[Mask, int]]:

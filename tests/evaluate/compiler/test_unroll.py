@@ -50,7 +50,7 @@ def test_unknown_trip_counts_go_by_sixteen_eight_four_and_one() -> None:
 def test_the_lines_add_up_to_the_trip_count(trip: int, known: bool) -> None:
     for accesses in (1, 4, 9, 17, 40):
         for pragma in (None, 0, 1, 3, 4):
-            lines = straight_lines(trip, accesses, 2 * accesses, pragma, known=known).lines
+            lines = straight_lines(trip, accesses, 2 * accesses, pragma=pragma, known=known).lines
             assert sum(lines) == trip
             assert all(line > 0 for line in lines)
 

@@ -176,7 +176,7 @@ def _go_round(m: Machine, s: Loop) -> None:
     counted = not m.host and (trip is not None or is_counted(m, s))
     ends: frozenset[int] = frozenset()
     log = IterationLog()
-    body: tuple[int, int, bool] | None = None
+    body: tuple[int, int, int] | None = None
     guards, beside, local = 0, 0, (False, False)
     launched = LoopOfLaunch(m, s)
     line, unknowns = m.lines.region, m.unknowns.count
@@ -252,7 +252,7 @@ def _go_round(m: Machine, s: Loop) -> None:
         once = repeating(m, s, counter) if trips == 1 and m.anyone() else None
         if trips == 1:
             again = Again() if m.host else read_again(m.log[before.logged :], counter)
-            body = done[0] - again.loads, done[1], m.code_size.special > before.special
+            body = done[0] - again.loads, done[1], m.code_size.special - before.special
             own = m.code.guards(m.frame.function, s) if trip is not None and not m.host else 0
             guards = done[2] + own
             local = (False, False) if m.host else m.code.turns_local(m.frame.function, s)
@@ -412,7 +412,7 @@ def _line_up(
     s: Loop,
     log: IterationLog,
     trip: int | None,
-    body: tuple[int, int, bool],
+    body: tuple[int, int, int],
     pragma: int | None,
     guards: int,
     stays: bool | None,
