@@ -1,8 +1,9 @@
-"""No object holds more than 20 attributes; no modules import each other in a ring."""
+"""No object holds more than 20 attributes; no modules import in a ring; no name hides a builtin."""
 
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -111,3 +112,29 @@ def test_a_ring_is_found_through_packages_and_not_where_it_is_for_types_only() -
         order({name: imported(ast.parse(text)) for name, text in forth.items()})
     forth["p.c"] = f"if TYPE_CHECKING:\n    {back}\ndef f():\n    {back}\n"
     assert order({name: imported(ast.parse(text)) for name, text in forth.items()})[-1] == "p.a"
+
+
+def bound(n: ast.AST) -> set[str]:
+    """What comprehensions in a tree name their variables."""
+    targets = [c.target for c in ast.walk(n) if isinstance(c, ast.comprehension)]
+    return {n.id for target in targets for n in ast.walk(target) if isinstance(n, ast.Name)}
+
+
+def hiding(tree: ast.AST) -> Iterator[str]:
+    """Builtins after which a comprehension names its variable, and that another of the function reads: from
+    Python 3.12 on that may be the first one's variable."""
+    for f in (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)):
+        made = [n for n in ast.walk(f) if isinstance(n, ast.ListComp | ast.SetComp | ast.DictComp)]
+        read = [{n.id for n in ast.walk(c) if isinstance(n, ast.Name)} - bound(c) for c in made]
+        both = set().union(*map(bound, made)) & set().union(*read) & set(dir(builtins))
+        yield from (f"{f.name}: {name}" for name in sorted(both))
+
+
+def test_no_comprehension_hides_a_builtin_from_another() -> None:
+    first = "def f(v):\n    own = {id for id in v}\n    return {id(n): 1 for n in own}\n"
+    assert [*hiding(ast.parse(first))] == ["f: id"]
+    assert [*hiding(ast.parse(first.replace("id for id", "name for name")))] == []
+    files = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    assert [
+        f"{path}: {x}" for path in files for x in hiding(ast.parse(path.read_text(encoding="utf-8")))
+    ] == []

@@ -48,7 +48,9 @@ def choices(f: Function) -> Mapping[int, int]:
     arms read what the condition has read. The optimiser makes no branch of them before it copies a loop:
     `if (v < s[i]) { v = s[i]; at = i; }`."""
     own = {
-        id for id, v in variables(f).items() if v.storage in ("local", "param") and not is_reference(v.type)
+        name
+        for name, v in variables(f).items()
+        if v.storage in ("local", "param") and not is_reference(v.type)
     }
     found = ((n, _at_hand(n, own)) for n in nodes_of(f.body) if isinstance(n, If))
     return {id(n): loads for n, loads in found if loads is not None}
