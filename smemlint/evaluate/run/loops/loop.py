@@ -302,11 +302,11 @@ def _go_round(m: Machine, s: Loop) -> None:
 
 
 def _note_gone(m: Machine, s: Loop, log: IterationLog, pragma: int | None, *, late: bool) -> None:
-    """Note what the compiler knows of a loop that disappears; late: in machine code."""
-    if not late:
+    """Note what the compiler knows of a loop that disappears; late: in machine code, without a pragma."""
+    if not late or pragma is not None:
         m.turns.copy(log.made)
     elif log.starts:
-        note_stored(m, s, log.starts[0][0], late=pragma is None, copied=False)
+        note_stored(m, s, log.starts[0][0], late=True, copied=False)
 
 
 def _is_spent(m: Machine, began: int, starts: list[tuple[int, int]], *, alike: bool) -> bool:

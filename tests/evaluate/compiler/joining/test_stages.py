@@ -48,5 +48,10 @@ def test_a_stage_joins_what_are_neighbours_in_it(first: str, second: str, inner:
     assert widths(first, second, inner) == BOTH
 
 
+def test_so_it_is_in_more_stages_than_machine_code_would_unroll_by_itself() -> None:
+    flat = "((b >> stage) << (stage + 1)) + (b & (half - 1))"
+    assert widths(flat, "lo + half", "b < 512; b += 64", stages=10) == BOTH
+
+
 def test_neighbours_that_begin_at_an_odd_word_stay_apart_in_each_stage() -> None:
     assert widths("2 * b * half + 1", "lo + half", "b < 128; b += 64") == APART
