@@ -116,7 +116,7 @@ def test_a_signal_while_it_is_written_comes_when_the_file_is_whole(
     path.write_bytes(b"old")
     if not nameless:
         monkeypatch.delattr(os, "O_TMPFILE", raising=False)
-    monkeypatch.setattr(os, "fsync", lambda handle: os.kill(os.getpid(), signal.SIGTERM))
+    monkeypatch.setattr(os, "fsync", lambda handle: signal.raise_signal(signal.SIGTERM))
     with pytest.raises(Stopped) as stopped, stopped_by_signals():
         replace_file(path, b"old", b"new")
     assert stopped.value.status == 143
