@@ -226,9 +226,10 @@ def _go_round(m: Machine, s: Loop) -> None:
         unsure = unsure and _may_leave(s)
         limit = _fewer(m, s, limit, trips, m.effort.reached > reached)
         amid = (trip is not None or not gone) and cut.lines[0] <= _LONG and trips % cut.lines[0]
-        if unsure or ((trips >= limit or spent) and not amid):
+        heavy = cut.lines[0] * length > _FEW * m.effort.budget.loop_steps
+        if unsure or ((trips >= limit or spent) and (heavy or not amid)):
             at = m.lines.region if gone and trip is not None else None
-            known_left, line_left = (None, None) if trip is None else (trip - trips, cut)
+            known_left, line_left = (None, None) if trip is None else (trip - trips, None if heavy else cut)
             left = _cut_short(m, s, exits, head, left, known_left, line_left)
             _go_on(m, at, m.effort.reached > reached)
             break

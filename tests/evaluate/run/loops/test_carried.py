@@ -120,3 +120,18 @@ def test_what_some_lanes_set_of_an_unfollowed_variable_is_not_what_all_hold() ->
     body = "int at = in[threadIdx.x]; if (threadIdx.x < 16) at = 5; s[(at & 31) * 32] = 1;"
     (store,) = scored(body, block=(32, 1, 1))
     assert store.ways is not None and store.ways >= 16
+
+
+def test_a_loop_of_much_work_is_not_gone_through_to_the_end_of_a_line() -> None:
+    """Each iteration more would cost a share of its kernel's steps."""
+    inner = """
+#pragma unroll 1
+for (int j = 0; j < 96; j++)
+#pragma unroll 1
+for (int k = 0; k < 40; k++) { at = (at * 5 + j) & 1023; s[at] = k; }"""
+
+    def work(iterations: int) -> int:
+        loop = f"\n#pragma unroll 8\nfor (int i = 0; i < {iterations}; i++) {{ {inner} }}"
+        return traced(f"int at = threadIdx.x; {loop} out[at] = at;").work
+
+    assert work(500) < 1.1 * work(4)
