@@ -26,8 +26,8 @@ def _may_be(binding: Binding | None, argument: object) -> bool:
 
 
 def of_given(m: Machine, choices: Sequence[Choice], types: Sequence[Type]) -> list[Choice]:
-    """Return those of the choices whose call has arguments of these types; all where there are none, unless
-    the instance is not known."""
+    """Return the choices whose call has arguments of these types; where no choice has, those of instances
+    that the frame's template arguments tell apart."""
     found = [c for c in choices if all(a == b for a, b in zip(types, c.given, strict=False))]
     return found or [c for c in choices if any(id in m.bindings for id, _ in c.instance)]
 
